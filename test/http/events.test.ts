@@ -297,10 +297,3 @@ test('at most 20 calls of one principal wait; the others are refused, and those 
   // A call that has ended makes room.
   expect((await call('GET', `${EVENTS}?after=${await latest()}&wait_seconds=1`)).status).toBe(200)
 })
-
-test('the feed is only for administrators', async () => {
-  expect((await call('GET', EVENTS, { token: null })).status).toBe(401)
-  for (const token of [service.senderToken, await service.userToken(7)]) {
-    expect((await call('GET', EVENTS, { token })).status).toBe(403)
-  }
-})

@@ -1,8 +1,12 @@
-/** Calls of administrators that take effect once under an Idempotency-Key, however often and whenever they are repeated. */
+/**
+ * Calls that take effect once under an Idempotency-Key, however often and whenever they are repeated. Those of the service's own OpenAPI
+ * document are all here, but for streams of many steps.
+ */
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { fanOut } from '../../src/db/webhooks/fan-out.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
+import { withPartsInPlace } from '../../src/http/platform/openapi-shared.ts'
 import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
 import { untilWaiting } from '../support/sessions.ts'
@@ -11,7 +15,10 @@ import { rawSql } from '../support/sql.ts'
 const service = await startService()
 const { call, clock, db } = service
 const QUOTA = '/api/sms/admin/quota'
+const PLANS = '/api/sms/admin/plans'
+const MY_REQUESTS = '/api/sms/quota/requests'
 const WEBHOOKS = '/api/sms/admin/webhooks'
+const inMs = (ms: number) => new Date(clock.now + ms).toISOString()
 const url = 'https://example.com/hook'
 
 /** A call on rows of its own, and what came of it. */
@@ -19,6 +26,10 @@ interface Prepared {
   method: 'POST' | 'PUT'
   path: string
   body?: object
+  /** Default: the administrator's. */
+  token?: string
+  /** What a repetition shows otherwise, a minute later. */
+  later?: object
   /** The same call with another request, and the fields by which it differs. */
   other: { path?: string; body?: object; fields: string[] }
   /** How often the call took effect. */
@@ -73,7 +84,10 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
         method: 'POST',
         path: QUOTA,
         body: { user_id, limit: 10, period: 'month' },
-        other: { body: { user_id, limit: 11, name: 'x' }, fields: ['/limit', '/period', '/name'] },
+        other: {
+          body: { user_id: user_id + 5_000, limit: 11, name: 'x' },
+          fields: ['/limit', '/period', '/user_id', '/name'],
+        },
         effects: () => count('select from quota where user_id = $1', [user_id]),
       }
     },
@@ -105,7 +119,11 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
         method: 'POST',
         path: `${QUOTA}/${id}/adjust`,
         body: { delta: 5, reason: 'more' },
-        other: { body: { delta: 6, reason: 'more' }, fields: ['/delta'] },
+        other: {
+          path: `${QUOTA}/${(await aQuota()).id}/adjust`,
+          body: { delta: 6, reason: 'more' },
+          fields: ['/id', '/delta'],
+        },
         effects: async () => (await versionOf(id)) - 1,
         change: () => call('PUT', `${QUOTA}/${id}`, { body: { limit: 30 } }),
       }
@@ -193,20 +211,109 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
       }
     },
   ],
+  [
+    'createPlan',
+    async () => {
+      lastName += 1
+      const body = { name: `Plan ${lastName}`, slots: [{ slot: 'monthly', limit: 5 }] }
+      return {
+        ...{ method: 'POST', path: PLANS, body },
+        other: { body: { ...body, is_default: true }, fields: ['/is_default'] },
+        effects: () => count('select from plan_version where name = $1', [body.name]),
+      }
+    },
+  ],
+  [
+    'updatePlan',
+    async () => {
+      const path = `${PLANS}/${(await call('POST', PLANS, { body: { name: 'A', slots: [{ slot: 'a', limit: 5 }] } })).body.id}`
+      return {
+        ...{ method: 'PUT', path, body: { name: 'B' } },
+        other: { body: { name: 'C' }, fields: ['/name'] },
+        effects: async () => (await call('GET', path)).body.version - 1,
+        change: () => call('PUT', path, { body: { name: 'D' } }),
+      }
+    },
+  ],
+  [
+    'createPause',
+    async () => {
+      lastUser += 1
+      const body = { user_id: lastUser, country: 'FR', until: inMs(30_000) }
+      return {
+        ...{ method: 'POST', path: '/api/sms/admin/pauses', body, later: { active: false } },
+        other: { body: { ...body, country: 'ES' }, fields: ['/country'] },
+        effects: () => count('select from pause where user_id = $1', [body.user_id]),
+      }
+    },
+  ],
+  ...(['makeIncreaseRequest', 'makeIncreaseRequestForUser'] as const).map((operation): (typeof CALLS)[number] => [
+    operation,
+    async () => {
+      const { user_id } = await aQuota()
+      const ask = { units: 50, reason: 'Sale', until: inMs(30_000) }
+      const isOwn = operation === 'makeIncreaseRequest'
+      const [path, body] = isOwn ? [MY_REQUESTS, ask] : ['/api/sms/admin/requests', { ...ask, user_id }]
+      return {
+        ...{ method: 'POST', path, body, ...(isOwn ? { token: await service.userToken(user_id) } : {}) },
+        other: { body: { ...body, units: 60 }, fields: ['/units'] },
+        effects: () => count('select from increase_request where user_id = $1', [user_id]),
+      }
+    },
+  ]),
+  [
+    'transferUnits',
+    async () => {
+      const { id } = await aQuota()
+      const body = { to_user_id: lastUser, units: 4 }
+      return {
+        ...{ method: 'POST', path: `${QUOTA}/${id}/transfer`, body },
+        other: { body: { ...body, units: 5 }, fields: ['/units'] },
+        effects: () => count('select from transfer where quota_id = $1', [id]),
+        change: () => call('PUT', `${QUOTA}/${id}`, { body: { limit: 30 } }),
+      }
+    },
+  ],
+  [
+    'returnUnits',
+    async () => {
+      const { id } = await aQuota()
+      const give = { method: 'POST', path: `${QUOTA}/${id}/transfer`, body: { to_user_id: 7, units: 4 } } as const
+      const path = `/api/sms/admin/transfers/${(await keyed(give)()).body.transfer.id}`
+      return {
+        ...{ method: 'POST', path: `${path}/return`, body: { units: 1 } },
+        other: { body: { units: 2 }, fields: ['/units'] },
+        effects: async () => (await call('GET', path)).body.returned,
+      }
+    },
+  ],
 ]
 
 let lastKey = 0
 function keyed(
-  { method, path, body }: Pick<Prepared, 'method' | 'path' | 'body'>,
+  { method, path, body, token }: Pick<Prepared, 'method' | 'path' | 'body' | 'token'>,
   headers: Record<string, string> = {},
 ) {
   lastKey += 1
   const options = {
     headers: { 'idempotency-key': `key-${lastKey}`, ...headers },
+    ...(token === undefined ? {} : { token }),
     ...(body === undefined ? {} : { body }),
   }
   return () => call(method, path, options)
 }
+
+test('each operation of the API with a key is here', () => {
+  const { paths } = withPartsInPlace(JSON.parse(JSON.stringify(service.app.swagger())))
+  type Operation = { operationId: string; parameters?: { name: string }[] }
+  const keyedOperations = Object.values(paths as Record<string, Record<string, Operation>>)
+    .flatMap(item => Object.values(item))
+    .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'idempotency-key'))
+    .map(({ operationId }) => operationId)
+  // Their calls are repeated in the middle, too, and have files of their own.
+  const streams = ['bulkChangeQuotas', 'giveUnits', 'rollOutPlan']
+  expect([...CALLS.map(([operation]) => operation), ...streams].toSorted()).toEqual(keyedOperations.toSorted())
+})
 
 describe.each(CALLS)('%s', (operation, prepare) => {
   test('a repetition gets the same answer, and changes nothing', async () => {
@@ -219,7 +326,7 @@ describe.each(CALLS)('%s', (operation, prepare) => {
     await prepared.change?.()
     const effects = await prepared.effects()
     const again = await send()
-    expect([again.status, again.body]).toEqual([first.status, first.body])
+    expect([again.status, again.body]).toEqual([first.status, { ...first.body, ...prepared.later }])
     expect([again.headers.etag, again.headers.location]).toEqual([first.headers.etag, first.headers.location])
     expect(await prepared.effects()).toBe(effects)
   })
@@ -236,9 +343,8 @@ describe.each(CALLS)('%s', (operation, prepare) => {
   test('a repetition while the first call waits for a lock gets its answer', async () => {
     const prepared = await prepare()
     const send = keyed(prepared)
-    const lock = await openTransaction(db, tx =>
-      tx.query({ text: sql`lock table account, quota, webhook, webhook_cursor, webhook_delivery in exclusive mode` }),
-    )
+    const tables = sql`account, quota, plan, pause, increase_request, webhook, webhook_cursor, webhook_delivery`
+    const lock = await openTransaction(db, tx => tx.query({ text: sql`lock table ${tables} in exclusive mode` }))
     const calls = [send(), send()]
     await untilWaiting(db, 2)
     await lock.commit()
@@ -260,7 +366,7 @@ describe.each(CALLS)('%s', (operation, prepare) => {
     expect((await keyed(prepared, headers)()).body).toEqual(first.body)
   })
 
-  test('a key of another operation is refused', async () => {
+  test('a key of another operation is refused, and not one of another principal', async () => {
     const key = { 'idempotency-key': `of-another-${operation}` }
     if (operation === 'updateWebhook') {
       const { id } = await aQuota()
@@ -271,6 +377,7 @@ describe.each(CALLS)('%s', (operation, prepare) => {
     }
     const prepared = await prepare()
     const refused = await keyed(prepared, key)()
+    if (prepared.token !== undefined) return expect(refused.status).toBe(201)
     expect(refused).toMatchObject({
       status: 409,
       body: { code: 'idempotency_mismatch', errors: [{ path: '/operation', message: 'differs' }] },

@@ -67,17 +67,6 @@ describe('a request', () => {
     expect((await call('GET', MINE, { token: await userToken(someone()) })).body.items).toEqual([])
   })
 
-  test('is made once under its key, also if its end has come', async () => {
-    const [user] = await aUser()
-    const key = { 'idempotency-key': 'ask-once' }
-    const until = inMs(1_000)
-    const first = await askAs(user, { until }, key)
-    clock.now += 2_000
-    expect(await askAs(user, { until }, key)).toMatchObject({ status: 201, body: first.body })
-    expect(codeOf(await askAs(user, { until, units: 61 }, key))).toEqual([409, 'idempotency_mismatch'])
-    expect((await call('GET', MINE, { token: await userToken(user) })).body.items).toHaveLength(1)
-  })
-
   test('is refused without a live grant, for a quota of another user, in the past, and while three are open', async () => {
     const [user, quota] = await aUser()
     const [, foreign] = await aUser()

@@ -447,6 +447,12 @@ describe.each(LISTS)('$path', list => {
       expect(await refusalOf(list, `cursor=${await cursorOf(other)}`)).toEqual([400, ['cursor']])
   })
 
+  test('refuses what it does not take: other sizes and parameters, and filters of values that none has', async () => {
+    const { sizeName = 'page_size' } = list
+    const forms = ['page=1', `${sizeName}=0`, `${sizeName}=201`, ...chosenOf.map(([name]) => `${name}=%00`)]
+    for (const query of forms) expect(await refusalOf(list, query), query).toEqual([400, [query.replace(/=.*/, '')]])
+  })
+
   const { scan } = list
   if (scan !== undefined)
     test('goes on behind a bounded number of rows that a filter does not select', async () => {
@@ -461,6 +467,15 @@ describe.each(LISTS)('$path', list => {
       }
     })
 })
+
+test.each(LISTS.map(({ path }) => path).filter(path => /\d/.test(path)))(
+  '%s: of what does not exist it is 404',
+  async path => {
+    const answer = await call('GET', path.replace(/\d+/, '64000000'))
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    expect((await call('GET', path.replace(/\d+/, '07'))).status).toBe(400)
+  },
+)
 
 test("a cursor of all requests shows a user none of another's", async () => {
   const cursor = await cursorOf({ path: `${ADMIN}/requests?user_id=${OTHER}` })

@@ -46,20 +46,6 @@ test('a name that looks like the name of the service is none, also one that was 
 })
 
 test.each([
-  ['an auditor', 'auditor', 200],
-  ['support', 'support', 200],
-  ['a sender', 'sender', 403],
-  ['a customer', null, 403],
-])('%s: %s %i', async (_, role, status) => {
-  const claims = { sub: 'reader', uid: 8, ...(role === null ? {} : { roles: [`sms-quota:${role}`] }) }
-  expect((await call('GET', urlOf('ann'), { token: await token(claims) })).status).toBe(status)
-})
-
-test('without a token it is 401', async () => {
-  expect((await call('GET', urlOf('ann'), { token: null })).status).toBe(401)
-})
-
-test.each([
   ['none', '', 'subject'],
   ['an empty one', '?subject=', 'subject/0'],
   ['more than 100', urlOf(...Array.from({ length: 101 }, (_, n) => `s${n}`)).slice(NAMES.length), 'subject'],

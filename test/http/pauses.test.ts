@@ -61,17 +61,6 @@ describe('a pause', () => {
     expect((await call('GET', `${PAUSES}/${body.id}`)).body).toEqual(lifted)
   })
 
-  test('is made once under its key, also if its end has come', async () => {
-    const headers = { 'idempotency-key': 'pause-once' }
-    const body = { user_id: someone(), country: 'IT', until: inMs(1_000) }
-    const made = await pause(body, headers)
-    clock.now += 2_000
-    const { id, ...again } = await pause(body, headers)
-    expect({ id, ...again }).toEqual({ ...made, active: false })
-    const { status, body: problem } = await call('POST', PAUSES, { body: { ...body, country: 'ES' }, headers })
-    expect([status, problem.code]).toEqual([409, 'idempotency_mismatch'])
-  })
-
   test('is refused if it makes no sense, and leaves no user then', async () => {
     const user_id = someone()
     const refused = async (body: object) => {

@@ -346,13 +346,6 @@ test('a key is refused after a day, when the history may not tell any more what 
   expect((await read(id)).limit).toBe(2)
 })
 
-test('support may not: its bound is for a call', async () => {
-  const token = await service.token({ sub: '5', roles: ['sms-quota:support'] })
-  const body = { select: { user_id: 1 }, change: { action: 'adjust', delta: 1, reason: 'x' } }
-  const answer = await service.call('POST', URL, { token, body, headers: { 'idempotency-key': 'k' } })
-  expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } })
-})
-
 test('another principal cannot keep a quota out of a bulk change by using its id as X-Request-Id', async () => {
   const user = someone()
   await create({ user_id: user, limit: 1 })

@@ -59,13 +59,6 @@ describe('the history of a quota', () => {
     expect(deletion).toMatchObject({ version: 4, action: 'deleted', after: { status: 'deleted' } })
     expect(deletion.before).toEqual(adjusted.body)
   })
-
-  test('is read by cursor, each change once', async () => {
-    const id = await allow({ user_id: someone(), limit: 1 })
-    for (let limit = 2; limit <= 5; limit++) await call('PUT', quotaUrl(id), { body: { limit } })
-    const pages = await walk(id, 'history', 2)
-    expect(pages.map(page => page.map(({ version }: { version: number }) => version))).toEqual([[5, 4], [3, 2], [1]])
-  })
 })
 
 describe('the past windows of a quota', () => {
@@ -170,37 +163,5 @@ describe('the past windows of a quota', () => {
     await call('DELETE', quotaUrl(id))
     clock.now += 10 * DAY_MS
     expect(await numbers(4)).toEqual([[3, 2, 1, 0]])
-  })
-})
-
-describe.each(['history', 'windows'])('%s: refused are', what => {
-  test('calls without the role, and unknown quotas', async () => {
-    const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
-    expect((await call('GET', url(id, what), { token: null })).status).toBe(401)
-    expect((await call('GET', url(id, what), { token: await service.userToken(7) })).status).toBe(403)
-    expect((await call('GET', url(id, what), { token: service.senderToken })).status).toBe(403)
-    expect(await call('GET', url(64_000_000, what))).toMatchObject({ status: 404, body: { code: 'not_found' } })
-  })
-
-  test('invalid parameters, and cursors of another list', async () => {
-    const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
-    for (const body of [{ limit: 2 }, { limit: 3 }]) {
-      await call('PUT', quotaUrl(id), { body })
-    }
-    const other = await allow({ user_id: someone(), limit: 1 })
-    const { next_cursor: cursor } = (await call('GET', url(id, 'history', '?page_size=1'))).body
-    for (const [query, path] of [
-      ['?page=2', 'page'],
-      ['?page_size=0', 'page_size'],
-      ['?page_size=201', 'page_size'],
-      ['?cursor=nonsense', 'cursor'],
-    ] as const) {
-      expect(await call('GET', url(id, what, query)), query).toMatchObject({
-        status: 400,
-        body: { errors: [{ path }] },
-      })
-    }
-    expect((await call('GET', url(other, what, `?cursor=${cursor}`))).status).toBe(400)
-    expect((await call('GET', url('07', what))).status).toBe(400)
   })
 })

@@ -175,35 +175,6 @@ describe('Idempotency-Key', () => {
   const post = (key: string, body: object, token = service.adminToken) =>
     call('POST', '/api/sms/admin/quota', { token, body, headers: { 'idempotency-key': key } })
 
-  test('the same key and body get the same response and create one quota', async () => {
-    const user = someone()
-    const body = { user_id: user, limit: 10, metadata: { a: '1', b: '2' } }
-    const first = await post('k1', body)
-    clock.now += 60_000
-    await call('PUT', `/api/sms/admin/quota/${first.body.id}`, { body: { limit: 11 } })
-    const again = await post('k1', { limit: 10, metadata: { b: '2', a: '1' }, user_id: user })
-    expect(again.status).toBe(201)
-    expect(again.body).toEqual(first.body)
-    expect(again.headers.location).toBe(first.headers.location)
-    const list = await call('GET', `/api/sms/admin/quota/list?user_id=${user}`)
-    expect(list.body.total).toBe(1)
-  })
-
-  test('the same key with another body is refused, with the fields that differ', async () => {
-    const user = someone()
-    await post('k2', { user_id: user, limit: 10 })
-    const other = await post('k2', { user_id: user + 5_000, limit: 10, name: 'x' })
-    expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
-    expect(other.body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(['/name', '/user_id'])
-  })
-
-  test('concurrent calls with one key create one quota', async () => {
-    const user = someone()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post('k3', { user_id: user, limit: 10 })))
-    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([201]))
-    expect(new Set(answers.map(answer => answer.body.id)).size).toBe(1)
-  })
-
   test("a refusal is not remembered, and one administrator's key is not another's", async () => {
     const user = someone()
     const twin = { user_id: user, limit: 1, external_ref: 'R' }

@@ -5,7 +5,7 @@ import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp } from '../../src/domain/time.ts'
 import { START } from '../support/service.ts'
-import { SENDER, startSender } from './sender-fixture.ts'
+import { startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin/quota/reservations'
 const OWN = '/api/sms/quota/reservations'
@@ -115,30 +115,6 @@ describe('reservations of one user', async () => {
     ])
     expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
   })
-
-  test('a cursor of a user that has filters of administrators is refused', async () => {
-    const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
-    // A user who could filter by the sender would learn who sends.
-    const ofSender = made({ at: START, of: user, id: 'a', sender: 'gateway' })
-    expect((await call('GET', `${OWN}?cursor=${ofSender}`, { token: mine })).status).toBe(400)
-    expect((await call('GET', `${OWN}?sender=gateway`, { token: mine })).status).toBe(400)
-  })
-})
-
-test('are found by their sender, past a page', async () => {
-  const user = someone()
-  await allow({ user_id: user, limit: 10 })
-  const desk = await service.token({ sub: 'support "desk"', roles: ['sms-quota:sender'] })
-  for (const [id, token] of [
-    ['by-desk', desk],
-    ['by-gateway', service.senderToken],
-    ['again-by-desk', desk],
-  ] as const)
-    await call('POST', `${SENDER}/consume`, { token, body: { user_id: user, id, units: 1 } })
-  const by = (sender: string) => walk(`user_id=${user}&page_size=1&sender=${encodeURIComponent(sender)}`)
-  expect((await by('support "desk"')).flat().toSorted()).toEqual(['again-by-desk', 'by-desk'])
-  expect((await by('gateway')).flat()).toEqual(['by-gateway'])
-  expect((await by('other')).flat()).toEqual([])
 })
 
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
@@ -162,31 +138,5 @@ test('rare matches are found in steps, each of which reads a bounded number', as
   expect((await read(`to=${formatTimestamp(year + 1)}`)).body).toMatchObject({
     items: [{ id: 'n1' }],
     scanned_until: null,
-  })
-})
-
-describe.each([
-  ['an administrator', ADMIN],
-  ['a user', OWN],
-])('of %s: refused are', (_, path) => {
-  test.each([
-    ['page=1', 'page'],
-    ['page_size=0', 'page_size'],
-    ['page_size=201', 'page_size'],
-    ['state=gone', 'state'],
-    ['from=yesterday', 'from'],
-    ['to=2026-03-15', 'to'],
-    ['quota_id=0', 'quota_id'],
-    ['quota_id=07', 'quota_id'],
-    ['limit=5', 'limit'],
-  ])('%s', async (query, issue) => {
-    expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: issue }] } })
-  })
-
-  test('calls without the role', async () => {
-    expect((await call('GET', path, { token: null })).status).toBe(401)
-    expect((await call('GET', path, { token: service.senderToken })).status).toBe(403)
-    if (path === ADMIN) expect((await call('GET', path, { token: await service.userToken(7) })).status).toBe(403)
-    else expect((await call('GET', `${path}?user_id=8`)).status).toBe(400)
   })
 })

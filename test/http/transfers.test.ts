@@ -137,19 +137,6 @@ describe('a transfer', () => {
     await expectVerified(user)
   })
 
-  test('under its key moves units once, however often it is sent, at once, too', async () => {
-    const [giver, receiver] = [someone(), someone()]
-    const from = await allow({ user_id: giver, limit: 50 })
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => give(from, { to_user_id: receiver, units: 40 }, `same-${from}`)),
-    )
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
-    expect(new Set(answers.map(({ body }) => body.transfer.id)).size).toBe(1)
-    expect(await quotaOf(from)).toMatchObject({ used: 40 })
-    const other = await give(from, { to_user_id: receiver, units: 41 }, `same-${from}`)
-    expect([other.status, other.body.code]).toEqual([409, 'idempotency_mismatch'])
-  })
-
   test('of many at once never gives more than there is', async () => {
     const [giver, one, two] = [someone(), someone(), someone()]
     const from = await allow({ user_id: giver, limit: 50 })

@@ -436,13 +436,6 @@ describe('is refused', () => {
       expect((await call('GET', `${ADMIN}?user_id=7&${query}&group_by=${group}`)).status).toBe(200)
     }
   })
-
-  test.each([ADMIN, `${ADMIN}/top`, OWN])('%s without a token, or without the role', async path => {
-    const url = path.endsWith('top') ? `${path}?${MARCH}` : `${path}?${DAILY}`
-    expect((await call('GET', url, { token: null })).status).toBe(401)
-    expect((await call('GET', url, { token: service.senderToken })).status).toBe(403)
-    if (path !== OWN) expect((await call('GET', url, { token: await service.userToken(7) })).status).toBe(403)
-  })
 })
 
 test('the summary forecasts when the remaining units run out, after a week of use', async () => {

@@ -142,24 +142,6 @@ describe('refused are', async () => {
   })
 
   test.each([
-    ['GET', WEBHOOKS],
-    ['POST', WEBHOOKS],
-    ['GET', `${WEBHOOKS}/${id}`],
-    ['PUT', `${WEBHOOKS}/${id}`],
-    ['DELETE', `${WEBHOOKS}/${id}`],
-    ['POST', `${WEBHOOKS}/${id}/rotate-secret`],
-    ['POST', `${WEBHOOKS}/${id}/test`],
-    ['GET', `${WEBHOOKS}/${id}/deliveries`],
-    ['POST', `${WEBHOOKS}/${id}/deliveries/evt_1_1/redeliver`],
-    ['POST', `${WEBHOOKS}/${id}/redeliver`],
-  ])('%s %s without the role', async (method, url) => {
-    expect((await call(method, url, { token: null })).status).toBe(401)
-    for (const token of [service.senderToken, await service.userToken(7)]) {
-      expect((await call(method, url, { token })).status).toBe(403)
-    }
-  })
-
-  test.each([
     ['POST', WEBHOOKS],
     ['PUT', `${WEBHOOKS}/${id}`],
   ])('%s %s with a body that is too large or not JSON', async (method, url) => {
