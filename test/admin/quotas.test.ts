@@ -1,6 +1,6 @@
 /** Administrators' changes of quotas, on a real database. */
 import { describe, expect, test } from 'vitest'
-import { adjustQuotaOnce, updateQuota } from '../../src/admin/change-quota.ts'
+import { updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { importStep } from '../../src/admin/import-quotas.ts'
@@ -8,14 +8,12 @@ import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOfKey } from '../../src/db/quotas/idempotency.ts'
-import { findQuota, lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { whenDone } from '../support/cleanup.ts'
-import { createBench, openTransaction, someone } from '../support/engine.ts'
+import { createBench, someone } from '../support/engine.ts'
 import { leastRole } from '../support/role.ts'
-import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -179,75 +177,6 @@ describe('numbers that are given again', () => {
 })
 
 describe('an idempotency key', () => {
-  test('that calls carry at the same time creates one quota', async () => {
-    const user = someone()
-    const create = () => createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), 'same time')
-    const created = await Promise.all([create(), create(), create()])
-    expect(created.map(({ outcome }) => outcome).sort()).toEqual(['created', 'replayed', 'replayed'])
-    expect((await writtenFor(user)).quotas).toHaveLength(1)
-    const ids = created.map(one => ('quota' in one ? one.quota : 'answer' in one ? one.answer : undefined)?.id)
-    expect(new Set(ids).size).toBe(1)
-  })
-
-  test('with another request names the fields that differ', async () => {
-    const draft = { user_id: someone(), limit: 5, name: 'x' }
-    await createQuotaOnce(db, draft, bench.author(), 'other request')
-    const repeated = await createQuotaOnce(
-      db,
-      { user_id: draft.user_id, limit: 6, priority: 1 },
-      bench.author(),
-      'other request',
-    )
-    expect(repeated).toEqual({ outcome: 'mismatch', fields: ['name', 'limit', 'priority'] })
-  })
-
-  test('belongs to its principal', async () => {
-    const user = someone()
-    const create = (actor: string) =>
-      createQuotaOnce(db, { user_id: user, limit: 5 }, { ...bench.author(), actor }, 'two principals')
-    expect(await create('ada')).toMatchObject({ outcome: 'created' })
-    expect(await create('bob')).toMatchObject({ outcome: 'created' })
-  })
-
-  test('adjusts once, and gives the first answer without a check of the version', async () => {
-    const user = someone()
-    const { id } = await bench.quota({ user_id: user, limit: 10 })
-    const adjust = () =>
-      adjustQuotaOnce(db, id, { delta: 5, reason: 'more' }, bench.author(), version => version === 1, 'adjustment')
-    const first = await adjust()
-    expect(first).toMatchObject({ outcome: 'changed', quota: { limit: 15, version: 2 } })
-    await updateQuota(db, id, { name: 'x' }, bench.author(), always)
-    expect(await adjust()).toMatchObject({ outcome: 'replayed', answer: { limit: 15, version: 2, name: null } })
-    expect(await findQuota(db, id)).toMatchObject({ limit: 15, version: 3 })
-    expect((await writtenFor(user)).changes).toContainEqual({ action: 'updated', version: 2, reason: 'more' })
-  })
-
-  test('gives a repetition that overlaps the first call the answer of that call', async () => {
-    const user = someone()
-    const { id } = await bench.quota({ user_id: user, limit: 58 })
-    const adjust = () => adjustQuotaOnce(db, id, { delta: -30, reason: 'less' }, bench.author(), always, 'overlap 1')
-    const draft = { user_id: user, limit: 5, external_ref: 'overlap' }
-    const create = () => createQuotaOnce(db, draft, bench.author(), 'overlap 2')
-    for (const call of [adjust, create]) {
-      const lock = await openTransaction(db, tx => lockAccounts(tx, [user]))
-      const calls = [call(), call()]
-      await untilWaiting(db, 2)
-      await lock.commit()
-      const [one, other] = await Promise.all(calls)
-      const outcomes = [one?.outcome, other?.outcome].filter(outcome => outcome !== 'replayed')
-      expect(outcomes).toEqual([call === adjust ? 'changed' : 'created'])
-    }
-    expect(await findQuota(db, id)).toMatchObject({ limit: 28, version: 2 })
-  })
-
-  test('is not remembered for a call that was refused', async () => {
-    const user = someone()
-    const create = (kind: 'grant' | 'cap') =>
-      createQuotaOnce(db, { user_id: user, limit: null, kind }, bench.author(), 'refused before')
-    expect(await create('cap')).toMatchObject({ outcome: 'invalid' })
-    expect(await create('grant')).toMatchObject({ outcome: 'created' })
-  })
-
   test('is forgotten by a later call on its shard after four days', async () => {
     const user = someone()
     await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), 'old')

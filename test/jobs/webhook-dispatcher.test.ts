@@ -274,24 +274,6 @@ test('redelivery in steps skips nothing and repeats nothing', async () => {
   expect(await redeliverSince(db, to.id, clock.now, clock.now)).toBe(undefined)
 })
 
-test('deliveries are listed page by page, the newest first', async () => {
-  const to = await hook()
-  const ids: string[] = []
-  for (let n = 0; n < 5; n++) {
-    clock.now += 1_000
-    ids.push(await makeEvent())
-    await dispatch()
-  }
-  const seen: string[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body } = await call('GET', `${to.path}/deliveries?limit=2${cursor && `&cursor=${cursor}`}`)
-    seen.push(...body.items.map((item: { id: string }) => item.id))
-    cursor = body.next_cursor
-  }
-  expect(seen).toEqual(ids.toReversed())
-  await drop(to)
-})
-
 test('a test event is sent at once, and its result is answered', async () => {
   const to = await hook({ enabled: false })
   expect(await call('POST', `${to.path}/test`)).toMatchObject({
