@@ -3,12 +3,11 @@
  * What is expected comes from the table of docs/reference/roles.md, and the routes from the server itself, so a route without a
  * row there fails.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { setUserAddress } from '../../src/admin/user-address.ts'
 import { expectProblem, REQUEST_ID } from '../support/problem.ts'
+import { noteIn, watchRoutes } from '../support/routes.ts'
 import { type Answer, START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -77,15 +76,7 @@ const CALLERS: Caller[] = [
 
 /** The routes of the server as `METHOD /path`, in the order of their registration. */
 const registered: string[] = []
-const watchRoutes = (message: unknown) => {
-  const { fastify } = message as { fastify: FastifyInstance }
-  fastify.addHook('onRoute', ({ method, url }) => {
-    for (const name of [method].flat()) registered.push(`${name} ${url}`)
-  })
-}
-subscribe('fastify.initialization', watchRoutes)
-const service = await startSender()
-unsubscribe('fastify.initialization', watchRoutes)
+const service = await watchRoutes(noteIn(registered), startSender)
 
 const { app, allow, ask } = service
 /** What a user must not read of a quota of their own. */

@@ -1,24 +1,16 @@
 /** Requests at the edges of HTTP: their bytes, their methods, and headers that occur twice. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { readDocument } from '../support/fuzz/document.ts'
+import { noteIn, watchRoutes } from '../support/routes.ts'
 import { startService } from '../support/service.ts'
 
 /** The routes of the server as `METHOD /path`, also those that the OpenAPI document does not have. */
 const routes: string[] = []
-const watchRoutes = (message: unknown) => {
-  const { fastify } = message as { fastify: FastifyInstance }
-  fastify.addHook('onRoute', ({ method, url }) => {
-    for (const name of [method].flat()) routes.push(`${name} ${url}`)
-  })
-}
-subscribe('fastify.initialization', watchRoutes)
 // The many refusals here are not slowed down.
-const service = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '0' } })
-unsubscribe('fastify.initialization', watchRoutes)
+const service = await watchRoutes(noteIn(routes), () => startService({ env: { AUTH_FAILURES_PER_MINUTE: '0' } }))
 const { app, adminToken, senderToken } = service
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -46,30 +38,25 @@ const bearer = (token: string) => ['authorization', `Bearer ${token}`]
 const post = (path: string, body: Buffer, token = adminToken, type = json) =>
   send('POST', path, [...bearer(token), ...type, 'content-length', String(body.length)], body)
 
-type Paths = Record<string, Record<string, { security?: object[] }>>
-const { paths } = app.swagger() as unknown as { paths: Paths }
+const { operations } = readDocument(app.swagger())
 const urlOf = (path: string) => path.replaceAll(/\{\w+\}/g, '7')
 
 describe('a path part that is very long', () => {
-  const parts = Object.keys(paths).filter(path => path.includes('{'))
-  test.each(parts)('%s is refused as malformed, and only with a token', async path => {
-    for (const [method] of Object.entries(paths[path] ?? {})) {
+  const ofParts = operations.filter(({ template }) => template.includes('{'))
+  test.each(ofParts)(
+    '$method $template is refused as malformed, and only with a token',
+    async ({ method, template }) => {
+      const [, role] = /^\/api\/sms\/(admin|sender)\//.exec(template) ?? []
+      const token = role === undefined ? await service.userToken(7) : role === 'admin' ? adminToken : senderToken
       for (const length of [201, 4_000]) {
         // The user's id may come before the reservation's.
-        const url = path.replace(/\{user_id\}(?=.*\{)/, '7').replaceAll(/\{\w+\}/g, '1'.repeat(length))
-        const token = path.includes('/sender/') ? senderToken : await service.userToken(7)
-        const admin = path.includes('/admin/') ? adminToken : token
-        const anonymous = await app.inject({ method: method as 'GET', url })
-        expect({ method, status: anonymous.statusCode }).toEqual({ method, status: 401 })
-        const { statusCode } = await app.inject({
-          method: method as 'GET',
-          url,
-          headers: { authorization: `Bearer ${admin}` },
-        })
-        expect({ method, statusCode }).toEqual({ method, statusCode: 400 })
+        const url = template.replace(/\{user_id\}(?=.*\{)/, '7').replaceAll(/\{\w+\}/g, '1'.repeat(length))
+        const statusWith = async (headers: Record<string, string>) =>
+          (await app.inject({ method: method as 'GET', url, headers })).statusCode
+        expect([await statusWith({}), await statusWith({ authorization: `Bearer ${token}` })]).toEqual([401, 400])
       }
-    }
-  })
+    },
+  )
 
   test.each(['/nowhere/', '/docs/static/', '/console/assets/', `${QUOTA}/7/`])('%s… does not exist', async prefix => {
     for (const length of [201, 300, 8_000]) {
@@ -318,8 +305,8 @@ describe('a header that counts once', () => {
 
 describe('a method that a path does not have', () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
-  const cases = Object.entries(paths).flatMap(([path, item]) => {
-    const has = Object.keys(item).map(method => method.toUpperCase())
+  const cases = [...Map.groupBy(operations, ({ template }) => template)].flatMap(([path, ofPath]) => {
+    const has = ofPath.map(({ method }) => method)
     const allowed = [...has, ...(has.includes('GET') ? ['HEAD'] : [])].toSorted()
     return METHODS.filter(method => !has.includes(method)).map(method => [method, path, allowed.join(', ')] as const)
   })

@@ -2,18 +2,15 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { readDocument } from '../support/fuzz/document.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
 const address = await service.app.listen({ host: '127.0.0.1', port: 0 })
-type Paths = Record<string, Record<string, { requestBody?: object; security?: object[] }>>
-const { paths } = service.app.swagger() as unknown as { paths: Paths }
 const idOf = (_: string, name: string) => (name === 'delivery' ? 'evt_1_1' : '64')
-const routes = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods)
-    .filter(([method, { requestBody }]) => method !== 'get' && requestBody === undefined)
-    .map(([method]) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{(\w+)\}/g, idOf) })),
-)
+const routes = readDocument(service.app.swagger())
+  .operations.filter(({ method, body }) => method !== 'GET' && body === undefined)
+  .map(({ method, template }) => ({ method, path: template.replaceAll(/\{(\w+)\}/g, idOf) }))
 
 const JSON_TYPE = 'application/json'
 const TYPES = [

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { databaseOfOnePostgres, databaseOfPlainRole, freshDatabase } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
+import { readDocument } from '../support/fuzz/document.ts'
 import { expectProblem, PROBLEM_TYPE, REQUEST_ID } from '../support/problem.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
@@ -75,25 +76,15 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
 }
 const IN_PATHS: Record<string, string> = { id: '64', delivery: 'evt_1_1', user_id: '7', denial_id: 'den_7_1_1' }
 
-type Document = Record<string, Record<string, { operationId: string; security?: object[] }>>
-
 function routesOf({ app }: Service): Route[] {
-  const { paths } = app.swagger() as unknown as { paths: Document }
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([, { security }]) => security?.length !== 0)
-      .map(([method, { operationId: operation }]) => {
-        const { query, ...content } = VALID[operation] ?? {}
-        const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => IN_PATHS[name] ?? name)
-        return {
-          operation,
-          method: method.toUpperCase(),
-          url: query === undefined ? url : `${url}?${query}`,
-          ...content,
-          role: roleOf(path),
-        }
-      }),
-  )
+  return readDocument(app.swagger())
+    .operations.filter(({ roles }) => roles !== 'open')
+    .map(({ id: operation, method, template }) => {
+      const { query, ...content } = VALID[operation] ?? {}
+      const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => IN_PATHS[name] ?? name)
+      const url = query === undefined ? path : `${path}?${query}`
+      return { operation, method, url, ...content, role: roleOf(template) }
+    })
 }
 
 function roleOf(path: string): Route['role'] {

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { fanOut } from '../../src/db/webhooks/fan-out.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
-import { withPartsInPlace } from '../../src/http/platform/openapi-shared.ts'
 import { openTransaction } from '../support/engine.ts'
+import { readDocument } from '../support/fuzz/document.ts'
 import { startService } from '../support/service.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
@@ -304,12 +304,9 @@ function keyed(
 }
 
 test('each operation of the API with a key is here', () => {
-  const { paths } = withPartsInPlace(JSON.parse(JSON.stringify(service.app.swagger())))
-  type Operation = { operationId: string; parameters?: { name: string }[] }
-  const keyedOperations = Object.values(paths as Record<string, Record<string, Operation>>)
-    .flatMap(item => Object.values(item))
-    .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'idempotency-key'))
-    .map(({ operationId }) => operationId)
+  const keyedOperations = readDocument(service.app.swagger())
+    .operations.filter(({ parameters }) => parameters.some(({ name }) => name === 'idempotency-key'))
+    .map(({ id }) => id)
   // Their calls are repeated in the middle, too, and have files of their own.
   const streams = ['bulkChangeQuotas', 'giveUnits', 'rollOutPlan']
   expect([...CALLS.map(([operation]) => operation), ...streams].toSorted()).toEqual(keyedOperations.toSorted())

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { readJson } from '../../src/http/platform/json-text.ts'
 import { databaseOfPlainRole, freshDatabase } from '../support/database.ts'
+import { readDocument } from '../support/fuzz/document.ts'
 import { runs } from '../support/runs.ts'
 import { startService } from '../support/service.ts'
 
@@ -177,18 +178,13 @@ test('a name with escapes is found twice, also where V8 reads it as a name of an
 
 describe('every route with a body', async () => {
   const service = await startService({ database: inject('nodes') === null ? databaseOfPlainRole() : freshDatabase() })
-  type Documented = Record<string, Record<string, { requestBody?: { content: object }; security?: object[] }>>
-  const { paths } = service.app.swagger() as unknown as { paths: Documented }
   const tokens: Record<string, string> = {
     admin: service.adminToken,
     sender: service.senderToken,
     quota: await service.userToken(7),
   }
-  const routes = Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, { requestBody }]) => {
-      const [type] = Object.keys(requestBody?.content ?? {})
-      return type === undefined ? [] : [{ method: method.toUpperCase(), path, type }]
-    }),
+  const routes = readDocument(service.app.swagger()).operations.flatMap(({ method, template: path, body }) =>
+    body === undefined ? [] : [{ method, path, type: body.mediaType }],
   )
 
   test('are known', () => expect(routes.length).toBeGreaterThan(25))

@@ -12,7 +12,7 @@ import { AUDITED_RESOURCES } from '../../src/domain/audit.ts'
 import { MAX_INTEGER } from '../../src/domain/bounds.ts'
 import type { DenialKey } from '../../src/domain/denial.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { withPartsInPlace } from '../../src/http/platform/openapi-shared.ts'
+import { readDocument } from '../support/fuzz/document.ts'
 import { type Answer, START, startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -339,11 +339,10 @@ const ELSEWHERE: readonly string[] = [
 const NO_FILTERS = ['page_size', 'limit', 'cursor', 'user_ref']
 
 test('each list by cursor of the API is here, with each filter', () => {
-  const { paths } = withPartsInPlace(JSON.parse(JSON.stringify(service.app.swagger())))
-  const documented = Object.entries(paths as Record<string, { get?: { parameters?: { in: string; name: string }[] } }>)
-    .map(([path, { get }]) => ({
+  const documented = readDocument(service.app.swagger())
+    .operations.map(({ template: path, parameters }) => ({
       path,
-      names: get?.parameters?.filter(one => one.in === 'query').map(({ name }) => name) ?? [],
+      names: parameters.filter(one => one.in === 'query').map(({ name }) => name),
     }))
     .filter(({ path, names }) => names.includes('cursor') && !ELSEWHERE.includes(path))
     .map(({ path, names }) => ({ path, filters: names.filter(name => !NO_FILTERS.includes(name)).toSorted() }))

@@ -1,31 +1,28 @@
 /** What needs no token is cheap to answer, or refused: floods of such calls must not keep senders waiting. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { OPEN_PATHS } from '../../bench/open-paths.ts'
 import { createFiles } from '../../src/http/platform/documents.ts'
 import { createMetricsPage, createMetricsServer } from '../../src/http/platform/metrics-page.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { whenDone } from '../support/cleanup.ts'
+import { watchRoutes } from '../support/routes.ts'
 import { startService } from '../support/service.ts'
 
 const LIMIT = 2
 
 /** Each route of the server that answers GET without a token. */
 const open = new Set<string>()
-const noteRoutes = (message: unknown) => {
-  const { fastify } = message as { fastify: FastifyInstance }
-  fastify.addHook('onRoute', ({ method, url }) => {
+const limited = await watchRoutes(
+  ({ method, url }) => {
     if (!url.startsWith('/api/') && [method].flat().includes('GET')) open.add(url)
-  })
-}
-subscribe('fastify.initialization', noteRoutes)
-const limited = await startService({ env: { AUTH_FAILURES_PER_MINUTE: String(LIMIT) } })
-unsubscribe('fastify.initialization', noteRoutes)
+  },
+  () => startService({ env: { AUTH_FAILURES_PER_MINUTE: String(LIMIT) } }),
+)
 const { app } = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '0' } })
 const get = (url: string, headers = {}) => app.inject({ url, headers })
 

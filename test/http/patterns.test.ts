@@ -4,8 +4,8 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { acceptedBy, isReference, PATTERNS } from '../../src/contract/patterns.ts'
 import { userRef } from '../../src/contract/schemas.ts'
-import { withPartsInPlace } from '../../src/http/platform/openapi-shared.ts'
 import { compileCheck } from '../../src/http/platform/validation.ts'
+import { readDocument } from '../support/fuzz/document.ts'
 import { PROJECT } from '../support/paths.ts'
 
 test('each pattern of the API has words, and an error shows no pattern', async () => {
@@ -16,28 +16,20 @@ test('each pattern of the API has words, and an error shows no pattern', async (
 })
 
 test('a cursor can hold the longest filters of its list', async () => {
-  const { paths } = withPartsInPlace(JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8')))
-  const queries = Object.entries(paths as Record<string, { get?: { parameters?: Parameter[] } }>).flatMap(
-    ([path, { get }]) => {
-      const query = get?.parameters?.filter(parameter => parameter.in === 'query') ?? []
-      return query.some(({ name }) => name === 'cursor') ? [{ path, query }] : []
-    },
-  )
+  const { operations } = readDocument(JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8')))
+  const queries = operations
+    .map(({ template: path, parameters }) => ({ path, query: parameters.filter(one => one.in === 'query') }))
+    .filter(({ query }) => query.some(({ name }) => name === 'cursor'))
   expect(queries.length).toBeGreaterThan(10)
   for (const { path, query } of queries) {
     const { pattern = '' } = query.find(({ name }) => name === 'cursor')?.schema ?? {}
     // A character of a text has up to 4 bytes. What has no `maxLength` has at most 128 of them. The rest is the last row of a page.
-    const bytesOf = ({ name, schema }: Parameter) => name.length + 6 + (schema.maxLength ?? 32) * 4
+    const bytesOf = ({ name, schema }: (typeof operations)[number]['parameters'][number]) =>
+      name.length + 6 + (schema.maxLength ?? 32) * 4
     const bytes = query.reduce((sum, parameter) => sum + bytesOf(parameter), 500)
     expect(Number(/\{1,(\d+)\}/.exec(pattern)?.[1]), path).toBeGreaterThan((bytes * 4) / 3)
   }
 })
-
-interface Parameter {
-  in: string
-  name: string
-  schema: { pattern?: string; maxLength?: number }
-}
 
 function patternsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []

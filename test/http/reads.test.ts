@@ -1,5 +1,4 @@
 /** What reading costs: each route of people charges for the rows of its answer, or cannot have many. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
@@ -12,29 +11,26 @@ import { giveWay, SLICE_ROWS } from '../../src/http/platform/turns.ts'
 import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { whenDone } from '../support/cleanup.ts'
+import { readDocument } from '../support/fuzz/document.ts'
+import { watchRoutes } from '../support/routes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Rows that calls were charged for, by the path of the route; and the routes that are reports. */
 const charged = new Map<string, number>()
 const reports = new Set<string>()
-const noteCharges = (message: unknown) => {
-  const { fastify } = message as { fastify: FastifyInstance }
-  fastify.addHook('onRoute', function ({ url, config }) {
-    if (config?.isReport === true) reports.add(url)
-    if (this.reads === undefined || watched.has(this)) return
-    watched.add(this)
-    const { charge } = this.reads
-    this.reads.charge = (request, rows, paid) => {
-      const route = request.routeOptions.url ?? ''
-      charged.set(route, (charged.get(route) ?? 0) + rows)
-      charge(request, rows, paid)
-    }
-  })
-}
 const watched = new Set<FastifyInstance>()
-subscribe('fastify.initialization', noteCharges)
-const service = await startService()
-unsubscribe('fastify.initialization', noteCharges)
+const service = await watchRoutes(({ url, config }, server) => {
+  const { reads } = server
+  if (config?.isReport === true) reports.add(url)
+  if (reads === undefined || watched.has(server)) return
+  watched.add(server)
+  const { charge } = reads
+  reads.charge = (request, rows, paid) => {
+    const route = request.routeOptions.url ?? ''
+    charged.set(route, (charged.get(route) ?? 0) + rows)
+    charge(request, rows, paid)
+  }
+}, startService)
 const { app, call, clock, db, userToken, senderToken, webhooks } = service
 
 const ONE = 'one record'
@@ -54,15 +50,10 @@ const BOUNDED: Record<string, string> = {
   replayBreaker: 'it found no pumped traffic here; a page of what it found is charged as all lists are',
 }
 
-interface Operation {
-  operationId: string
-}
-
 /** The operations that people read with. */
-const { paths } = app.swagger() as unknown as { paths: Record<string, { get?: Operation }> }
-const reads = Object.entries(paths).flatMap(([path, { get }]) =>
-  get !== undefined && /^\/api\/sms\/(quota|admin|me)\b/.test(path) && !/notifications\/(confirm|stop)/.test(path)
-    ? [{ operation: get.operationId, route: path.replaceAll(/\{(\w+)\}/g, ':$1') }]
+const reads = readDocument(app.swagger()).operations.flatMap(({ id: operation, method, template }) =>
+  method === 'GET' && /^\/api\/sms\/(quota|admin|me)\b(?!.*notifications\/(confirm|stop))/.test(template)
+    ? [{ operation, route: template.replaceAll(/\{(\w+)\}/g, ':$1') }]
     : [],
 )
 

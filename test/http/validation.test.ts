@@ -2,9 +2,8 @@
  * Whether a value is valid is decided by its schema alone. Every schema that a request is checked against is tried: those of
  * the routes come from the service, all others from the modules of the contract, so that none is missing.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync } from 'node:fs'
-import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import type { FastifySchemaCompiler } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
@@ -13,6 +12,7 @@ import { Problem } from '../../src/errors.ts'
 import { compileCheck, compileValidator } from '../../src/http/platform/validation.ts'
 import { createRowReader } from '../../src/http/quotas/import.ts'
 import { commandOf, createOperationCheck } from '../../src/http/sender/requests.ts'
+import { watchRoutes } from '../support/routes.ts'
 import { startService } from '../support/service.ts'
 
 interface Case {
@@ -51,25 +51,19 @@ async function schemasOfContract(): Promise<Case[]> {
 /** The schemas of the routes of a service, with the validators that the routes themselves use. */
 async function schemasOfRoutes() {
   const cases: RouteCase[] = []
-  const watchRoutes = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance }
-    fastify.addHook('onRoute', ({ method, url, schema, validatorCompiler }) => {
-      const compile: FastifySchemaCompiler<TSchema> = validatorCompiler ?? compileValidator
-      for (const httpPart of ['body', 'querystring', 'params', 'headers'] as const) {
-        const given: unknown = schema?.[httpPart]
-        if (!isSchema(given) || !isObject(given) || method === 'HEAD') continue
-        cases.push({
-          name: `${method} ${url} ${httpPart}`,
-          schema: given,
-          validate: compile({ schema: given, method: String(method), url, httpPart }),
-          hasFurtherRules: httpPart === 'body' && validatorCompiler !== undefined,
-        })
-      }
-    })
-  }
-  subscribe('fastify.initialization', watchRoutes)
-  const service = await startService()
-  unsubscribe('fastify.initialization', watchRoutes)
+  const service = await watchRoutes(({ method, url, schema, validatorCompiler }) => {
+    const compile: FastifySchemaCompiler<TSchema> = validatorCompiler ?? compileValidator
+    for (const httpPart of ['body', 'querystring', 'params', 'headers'] as const) {
+      const given: unknown = schema?.[httpPart]
+      if (!isSchema(given) || !isObject(given) || method === 'HEAD') continue
+      cases.push({
+        name: `${method} ${url} ${httpPart}`,
+        schema: given,
+        validate: compile({ schema: given, method: String(method), url, httpPart }),
+        hasFurtherRules: httpPart === 'body' && validatorCompiler !== undefined,
+      })
+    }
+  }, startService)
   return { cases, service }
 }
 

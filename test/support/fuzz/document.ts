@@ -7,7 +7,9 @@ export interface Schema {
   $ref?: string
   type?: string | readonly string[]
   enum?: (string | number | boolean | null)[]
+  const?: string | number | boolean | null
   anyOf?: Schema[]
+  oneOf?: Schema[]
   properties?: Record<string, Schema>
   required?: string[]
   additionalProperties?: boolean | Schema
