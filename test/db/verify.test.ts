@@ -13,6 +13,7 @@ import type { QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { type Bench, createBench, draw, reserve, settle, someone } from '../support/engine.ts'
+import { seeds } from '../support/runs.ts'
 import { rawSql } from '../support/sql.ts'
 import { judgeOf, RIGHT } from './verify-fixture.ts'
 
@@ -146,7 +147,7 @@ describe('finds nothing wrong', () => {
 
 test('finds nothing wrong in random histories of sends, changes, revivals, retention and clocks that lag', () =>
   // `verify.long.test.ts` has four times as many.
-  expectRightInHistories([1, 2, 3, 4, 5, 6]))
+  expectRightInHistories(seeds(6)))
 
 describe('counters: finds', () => {
   /** The message of a window, by what is counted and what its ledger has. */
