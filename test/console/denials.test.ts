@@ -263,6 +263,7 @@ test('pages through denials, and says how many the log left out', async () => {
   expect(await ids(page)).toHaveLength(25)
   await page.getByRole('button', { name: 'Older' }).click()
   await soon(() => ids(page)).toEqual(['burst-5', 'burst-4', 'burst-3', 'burst-2', 'burst-1', 'burst-0'])
+  expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true)
   await reopen(page)
   await soon(first).toBe('burst-5')
   await page.getByRole('button', { name: 'Explain: burst-5' }).click()

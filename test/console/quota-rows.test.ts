@@ -17,6 +17,11 @@ await make({ name: 'Late alert', external_ref: 'A', opening_used: 85, alert_at: 
 await make({ name: 'Used up', external_ref: 'B', opening_used: 100 })
 await make({ name: 'Ceiling', kind: 'cap', period: 'day', message_types: ['otp'] })
 await make({ name: 'Paused', opening_used: 50, enabled: false })
+await make({ user_id: 6, name: 'Over', limit: 60, overage_limit: 40, opening_used: 40 })
+const held = { user_id: 6, id: 'held', units: 60 }
+expect((await site.call('POST', '/api/sms/sender/quota/reserve', { token: site.senderToken, body: held })).status).toBe(
+  200,
+)
 await make({ name: 'Later', starts_at: '2027-01-01T00:00:00Z' })
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
@@ -59,6 +64,14 @@ test('colors and icons tell caps from grants, what is near its limit or used up,
     expect(await badge.locator('svg').count(), name).toBe(1)
   }
   expect(await used('Paused')).toBe('rgb(134, 142, 150)')
+
+  // Overage takes the place of what is reserved, then of what is used.
+  await goTo(page, '/quotas?user_id=6')
+  const parts = row(page, 'Over').locator('[data-part]')
+  const widths = await parts.evaluateAll(all =>
+    all.map(part => `${part.getAttribute('data-part')} ${part.getAttribute('style')}`),
+  )
+  expect(widths).toEqual(['used width: 40%;', 'reserved width: 20%;', 'overage width: 40%;'])
 
   // Customers read their own words, with the same icons.
   await goTo(page, '/mine', await site.userToken(1))

@@ -71,6 +71,7 @@ test('moves 500 units to a branch, once although the first answer is lost, and 2
   const back = page.getByRole('dialog', { name: 'Give units back' })
   await back.getByText('500 units now').waitFor()
   await back.getByLabel('Units').fill('501')
+  expect(await back.getByRole('status').textContent()).toBe('')
   await back.getByRole('button', { name: 'Give back' }).click()
   await back.getByText('Only 500 units can go now.').waitFor()
   await back.getByLabel('Units').fill('200')

@@ -30,6 +30,13 @@ describe('a transfer', () => {
     expect(give(quotaOf(draft))).toMatchObject({ outcome: 'transferred', draft: { expires_at: end } })
   })
 
+  test('may end earlier than the units, and not later', () => {
+    const [end, quota] = [Date.UTC(2026, 2, 16), quotaOf({ period: 'day' })]
+    expect(give(quota, { expires_at: end })).toMatchObject({ outcome: 'transferred', draft: { expires_at: end } })
+    for (const expires_at of [NOW, end + 1])
+      expect(give(quota, { expires_at })).toMatchObject({ outcome: 'invalid', issues: [{ path: '/expires_at' }] })
+  })
+
   test('counts in the window of its time, with what rolled over', () => {
     const quota = quotaOf({ period: 'day', rollover_limit: 5 })
     const done = give({ ...quota, used: 7 }, { units: 13 }, NOW + DAY_MS)

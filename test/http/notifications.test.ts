@@ -321,6 +321,15 @@ test('three links an hour go out for a user, and to an address', async () => {
   expect(mails()).toHaveLength(1)
 })
 
+test('links that a clock which was ahead has counted keep none back', async () => {
+  const user = someone()
+  clock.now += 30 * DAY_MS
+  for (const n of [1, 2, 3]) expect((await mine(user, 'PUT', { email: `ahead-${n}@mail.example` })).status).toBe(200)
+  clock.now -= 30 * DAY_MS
+  expect((await mine(user, 'PUT', { email: 'ahead-4@mail.example' })).status).toBe(200)
+  mails()
+})
+
 test('an address that is refused for good gets nothing more, and the webhook goes on', async () => {
   const [bad, good] = [someone(), someone()]
   server.refused.set('gone@mail.example', 550)

@@ -177,6 +177,10 @@ test('sums up today and yesterday by the hour of a time zone, as the report of u
   const { usage } = await overview('?time_zone=Pacific/Auckland')
   expect([usage.time_zone, usage.total.committed.units]).toEqual(['Pacific/Auckland', 25])
   expect(usage.today[0].start).toBe('2026-05-10T12:00:00.000Z')
+  // A day of 25 hours after one of 24: all of that one was before.
+  clock.now = Date.parse('2026-10-25T22:50:00Z')
+  const { before, today } = (await overview('?time_zone=Europe/Berlin')).usage
+  expect([before.until, today.length]).toEqual(['2026-10-24T22:00:00.000Z', 25])
 })
 
 test('a part that fails is null and named, and the others are there', async () => {

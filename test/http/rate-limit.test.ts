@@ -72,6 +72,24 @@ describe('invalid tokens from one address', async () => {
     expect((await from('2001:db8:0:1::1')).status).toBe(401)
   })
 
+  test('do not count while the key server is away: none of them is known to be invalid', async () => {
+    const provider = {
+      AUTH_JWKS_URL: 'http://127.0.0.1:9/keys',
+      AUTH_ISSUER: 'https://id.example',
+      AUTH_AUDIENCE: 'sms',
+    }
+    const { app: away } = await startService({ env: { ...provider, AUTH_SECRET: '', AUTH_FAILURES_PER_MINUTE: '3' } })
+    const [header, payload] = [{ alg: 'ES256', kid: 'k' }, { sub: '7' }].map(part =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    )
+    const statuses: number[] = []
+    for (let n = 0; n < 5; n++) {
+      const headers = { authorization: `Bearer ${header}.${payload}.${String(n).padStart(86, 'A')}` }
+      statuses.push((await away.inject({ url: LIST, headers, remoteAddress: '192.0.2.4' })).statusCode)
+    }
+    expect(statuses).toEqual(Array(5).fill(503))
+  })
+
   test('do not count if they are valid', async () => {
     for (let user = 20; user < 26; user++) {
       expect((await from('192.0.2.3', await limited.userToken(user))).status).toBe(200)

@@ -17,11 +17,11 @@ test('a step that takes too long makes the next one smaller, and a fast one lets
   expect(sizes).toEqual([100, 50, 25, 13, 10, 10, 20, 40, 80, 100])
 })
 
-test('one step runs at a time, in the order of the calls, also after one has failed', async () => {
+test('one step runs at a time, in the order of the calls, also after one has failed, which is not divided', async () => {
   const turns = createStepPacer(LIMITS)
   const order: string[] = []
   const step = (name: string) =>
-    turns.run([1], async () => {
+    turns.run([1, 2], async () => {
       order.push(`${name} begins`)
       await Promise.resolve()
       order.push(`${name} ends`)
