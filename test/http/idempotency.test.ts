@@ -83,9 +83,10 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
       return {
         method: 'POST',
         path: QUOTA,
-        body: { user_id, limit: 10, period: 'month' },
+        // The second one would be refused.
+        body: { user_id, limit: 10, period: 'month', external_ref: 'K' },
         other: {
-          body: { user_id: user_id + 5_000, limit: 11, name: 'x' },
+          body: { user_id: user_id + 5_000, limit: 11, name: 'x', external_ref: 'K' },
           fields: ['/limit', '/period', '/user_id', '/name'],
         },
         effects: () => count('select from quota where user_id = $1', [user_id]),
