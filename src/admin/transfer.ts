@@ -7,16 +7,18 @@ import { correctWindows } from '../db/ledger/windows.ts'
 import { settleReservations } from '../db/ledger/write-reservations.ts'
 import { findQuota, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
 import {
+  begunWith,
   findTransfer,
   insertTransfer,
   lockBooking,
   lockWindow,
+  returnOpening,
   setReturned,
   unarchive,
 } from '../db/quotas/transfers.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { transferEvents } from '../domain/outbox-event.ts'
-import { createQuota, type Quota, type QuotaChange } from '../domain/quota.ts'
+import { type Change, transferEvents } from '../domain/outbox-event.ts'
+import { createQuota, type Quota, type QuotaChange, roll } from '../domain/quota.ts'
 import { quotaIdOf, shardOf } from '../domain/shard.ts'
 import {
   type DecidedReturn,
@@ -26,6 +28,7 @@ import {
   type Transfer,
   type TransferTerms,
 } from '../domain/transfer.ts'
+import { withoutReturned } from '../domain/used-before.ts'
 import type { Author } from './author.ts'
 import { type KeyedCall, once, type Repeated } from './idempotency.ts'
 import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
@@ -189,7 +192,8 @@ async function giveBack(
     { user_id: found.user_id, id: found.quota_id },
     { user_id: found.to_user_id, id: found.to_quota_id },
   ]
-  const { stored } = await lockBoth(tx, quotas, [found.user_id, found.to_user_id], author)
+  const later = await begunWith(tx, found.user_id, found.quota_id)
+  const { stored } = await lockBoth(tx, [...quotas, ...later], [found.user_id, found.to_user_id], author)
   const known = await findTransfer(tx, id, 'lock')
   const [giver, receiver] = quotas.map(quota => stored.find(one => one.id === quota.id))
   if (known === undefined) return { outcome: 'not_found' }
@@ -200,6 +204,7 @@ async function giveBack(
   const cause = causeOf(decided.transfer, reason)
   await setReturned(tx, decided.transfer)
   await writeBooking(tx, decided, author)
+  const begunWithLess = await lowerOpenings(tx, decided, stored, author)
   const [out, into] = transferEvents(
     'transfer.returned',
     decided.transfer,
@@ -221,6 +226,7 @@ async function giveBack(
         closed: decided.receiverClosed,
         events: [into],
       },
+      ...begunWithLess.map(change => ({ change: { ...change, ...cause }, closed: [] })),
     ],
     author,
   )
@@ -240,6 +246,24 @@ async function writeBooking(tx: Transaction, { transfer, units, booking, correct
   else await unarchive(tx, transfer, units)
   if (corrections.length > 0 && (await lockWindow(tx, transfer)))
     await runLedgerCalls(tx, [correctWindows.call(author, corrections)])
+}
+
+/** Takes what came back out of what later quotas of the slot began with: there the giver can send it again. */
+async function lowerOpenings(
+  tx: Transaction,
+  { giver, transfer, units }: DecidedReturn,
+  stored: readonly Quota[],
+  { now, actor }: Author,
+): Promise<Change[]> {
+  const changes: Change[] = []
+  for (const before of stored) {
+    const without = withoutReturned(roll(before, now).quota, giver, transfer, units)
+    if (without === null) continue
+    await returnOpening(tx, before, without.less, now)
+    const marks = { version: before.version + 1, updated_at: now, updated_by: actor }
+    changes.push({ action: 'updated', before, after: { ...without.quota, ...marks } })
+  }
+  return changes
 }
 
 /** The last step: the decisions of both users, or of the one who is both, in the order of users. */

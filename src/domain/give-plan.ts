@@ -19,7 +19,7 @@ import { PLANNED_NAMES } from './quota-settings.ts'
 import { openingOf, type Reservation } from './reservation.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import type { UnknownValue } from './unknown-value.ts'
-import { formerOf, type SentSince, usedBefore } from './used-before.ts'
+import { formerOf, type SentSince, sum, usedBefore } from './used-before.ts'
 
 export const SLOT_OUTCOMES = ['made', 'changed', 'replaced', 'stays'] as const
 /**
@@ -110,7 +110,7 @@ export function givePlan(
       const made = make(slot, { ...identityOf(plan), since }, { before, fresh }, context)
       others.push(made.change)
       slots.push(made.given)
-      if (before !== undefined) ending.push(end(before, context, 'replaced'))
+      if (before !== undefined) ending.push(end(before, context))
       continue
     }
     const changed = changeInPlace(before, slot, inPlaceOf(before, identityOf(plan), context.now), reset, context)
@@ -119,7 +119,7 @@ export function givePlan(
     }
     slots.push(inPlace(slot, before, changed.outcome === 'changed' ? changed.quota : before))
   }
-  for (const quota of bySlot.values()) ending.push(end(quota, context, 'ended'))
+  for (const quota of bySlot.values()) ending.push(end(quota, context))
   return {
     outcome: 'given',
     changes: [...ending, ...others],
@@ -186,14 +186,15 @@ function make(
   const fields = plannedFieldsOf(planned)
   const ofSlot = earlier.filter(quota => formerOf(quota)?.slot === slot)
   const replaced = before === undefined ? [] : [roll(before, now).quota]
-  const used = usedBefore(fields, [...ofSlot, ...replaced], now, sentSince)
+  const parts = usedBefore(fields, [...ofSlot, ...replaced], now, sentSince)
+  const used = sum(parts.map(({ units }) => units))
   const carried = fresh ? 0 : used
   const draft = { ...fields, user_id: userId, expires_at: endOf(planned, now), opening_used: carried }
   const made = createQuota(draft, { id: nextId(), now, actor })
   if ('issues' in made) throw new Error(`slot ${slot} makes no quota: ${JSON.stringify(made.issues)}`)
   const marks = {
     ...(since < now ? { since } : {}),
-    ...(carried > 0 ? { carried } : {}),
+    ...(carried > 0 ? { carried, carried_from: parts } : {}),
     ...(carried < used ? { fresh: true as const } : {}),
   }
   const quota: Quota = { ...made.quota, plan: { ...identity, slot, kept: [], ...marks } }
@@ -221,16 +222,13 @@ function set(before: Quota, slot: PlanSlot, plan: QuotaPlan, context: Context): 
 }
 
 /** Ends a quota now, which is one of the user's past from then on. One that has expired keeps its end. */
-function end(before: Quota, context: Context, how: 'ended' | 'replaced'): PlanChange {
+function end(before: Quota, context: Context): PlanChange {
   const isOver = before.expires_at !== null && before.expires_at <= context.now
   const patch: QuotaPatch = isOver
     ? {}
-    : {
-        expires_at: Math.max(context.now, before.starts_at + 1),
-        // Senders must not draw on it any more: by a clock that lags where another quota holds in its place, nor until its end if it
-        // began by a clock that was ahead, and ends after its start.
-        ...(how === 'replaced' || before.starts_at > context.now ? { enabled: false } : {}),
-      }
+    : // Senders must not draw on it any more: by a clock that lags while the user has another quota for the slot, nor until its end if that
+      // is after its start by a clock that was ahead.
+      { expires_at: Math.max(context.now, before.starts_at + 1), enabled: false }
   const ended = asPossible(changeQuota(before, patch, context, null))
   if (ended.outcome !== 'changed') throw new Error(`quota ${before.id} cannot end`)
   const after = { ...ended.quota, former: formerOf(roll(before, context.now).quota) }

@@ -4,8 +4,24 @@ import type { EpochMs } from './time.ts'
 /** A field that a plan sets. The expiry follows from the days that the slot lasts. */
 export type KeptName = PlannedName | 'expires_at'
 
+/** What the first window of a quota of a plan began with. */
+export interface Opening {
+  /** Units or messages of earlier quotas of the slot with which its first window began. Left out: none. */
+  carried?: number
+  /** How many of them each of those quotas had used. Left out: it is not known, as of quotas that earlier versions made. */
+  carried_from?: readonly Carried[]
+  /** Whether it began anew although earlier quotas of the slot had used units in an open window. Left out: no. */
+  fresh?: true
+}
+
+/** What a quota has used in a window that is open. */
+export interface Carried {
+  quota_id: number
+  units: number
+}
+
 /** The plan that a quota is of. */
-export interface QuotaPlan {
+export interface QuotaPlan extends Opening {
   id: number
   /** As it was when this version was given. */
   name: string
@@ -15,14 +31,10 @@ export interface QuotaPlan {
   kept: readonly KeptName[]
   /** When the user got the plan. Left out: with this quota, when it started. */
   since?: EpochMs
-  /** Units or messages of earlier quotas of the slot with which its first window began. Left out: none. */
-  carried?: number
-  /** Whether it began anew although earlier quotas of the slot had used units in an open window. Left out: no. */
-  fresh?: true
 }
 
 /** The slot that a quota had before its plan ended it. The units that it used count in the next quota of the slot, while its window would have been open. */
-export interface FormerSlot extends Pick<QuotaPlan, 'slot' | 'carried' | 'fresh'> {
+export interface FormerSlot extends Opening, Pick<QuotaPlan, 'slot'> {
   /** The end of that window; null: it had none. */
   until: EpochMs | null
 }

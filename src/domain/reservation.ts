@@ -121,16 +121,16 @@ function overlap({ from, to }: Draw, start: number, end: number): number {
   return Math.max(0, Math.min(to, end) - Math.max(from, start))
 }
 
-/**
- * The reservation that records a new quota's `opening_used` in the ledger; null if that is 0. Its id begins with an
- * underscore, which senders' ids cannot.
- */
+/** It begins with an underscore, which senders' ids cannot. */
+export const openingIdOf = (quotaId: number) => `_opening.${quotaId}`
+
+/** The reservation that records a new quota's `opening_used` in the ledger; null if that is 0. */
 export function openingOf(quota: Quota): Reservation | null {
   const { id, user_id, kind, used, window_no, window_start, created_at } = quota
   if (used === 0) return null
   return {
     user_id,
-    id: `_opening.${id}`,
+    id: openingIdOf(id),
     op: 'consume',
     asked: used,
     country: null,

@@ -173,7 +173,7 @@ describe('a plan that is given', () => {
     const ann = user()
     ann.give(plan(1, [MONTHLY]))
     const { ended } = ann.give(null)
-    expect(ended).toMatchObject([{ expires_at: NOW + 1, plan: null }])
+    expect(ended).toMatchObject([{ expires_at: NOW + 1, enabled: false, plan: null }])
   })
 
   test('by a clock that was ahead and is taken away later pays for nothing until its end', () => {

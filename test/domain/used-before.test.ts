@@ -6,22 +6,39 @@ import { calendarOf } from '../../src/domain/period.ts'
 import { type PlanVersion, type SlotDraft, slotOf } from '../../src/domain/plan.ts'
 import { deleteQuota, headroomOf, isLive, type Quota, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { withoutReturned } from '../../src/domain/used-before.ts'
 import { lastBoundary } from '../../src/domain/window.ts'
 import { runs } from '../support/runs.ts'
 import { at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')
 
+/** What left, of which window of which quota. */
+interface Left {
+  at: EpochMs
+  quota_id: number
+  window_no: number
+  units: number
+  isTransfer: boolean
+}
+
 /** A user of one slot, and the log of what was sent. */
 function aUser() {
   let quotas: Quota[] = []
   let version = 0
-  const log: { at: EpochMs; quota_id: number; units: number }[] = []
+  const log: Left[] = []
   const put = (quota: Quota) => {
     quotas = [...quotas.filter(({ id }) => id !== quota.id), quota].sort((one, other) => one.id - other.id)
   }
   const sentSince = (since: EpochMs) =>
-    log.filter(sent => sent.at >= since).map(({ quota_id, units }) => ({ quota_id, units, messages: 1 }))
+    log
+      .filter(sent => sent.at >= since)
+      .map(({ quota_id, units, isTransfer }) => ({
+        quota_id,
+        units: isTransfer ? 0 : units,
+        messages: isTransfer ? 0 : 1,
+        handed_on: isTransfer ? units : 0,
+      }))
   return {
     log,
     get quotas() {
@@ -42,16 +59,31 @@ function aUser() {
     get current(): Quota | undefined {
       return quotas.find(quota => quota.plan !== null && quota.deleted_at === null)
     },
-    /** Sends as much of this as the quota has. */
-    send(units: number, now: EpochMs): number {
+    /** Sends or hands on as much of this as the quota has. */
+    send(units: number, now: EpochMs, isTransfer = false): number {
       const { current } = this
       if (current === undefined) return 0
       const { quota } = roll(current, now)
       const sent = isLive(quota, now) ? Math.min(units, headroomOf(quota)) : 0
       if (sent <= 0) return 0
-      log.push({ at: now, quota_id: quota.id, units: sent })
+      log.push({ at: now, quota_id: quota.id, window_no: quota.window_no, units: sent, isTransfer })
       put({ ...quota, used: quota.used + sent })
       return sent
+    },
+    /** Of what was handed on, units come back. */
+    takeBack(index: number, units: number, now: EpochMs) {
+      const entry = log.filter(({ isTransfer }) => isTransfer)[index]
+      const stored = quotas.find(({ id }) => id === entry?.quota_id)
+      if (entry === undefined || stored === undefined) return
+      const back = Math.min(units, entry.units)
+      entry.units -= back
+      const { quota } = roll(stored, now)
+      const giver = { ...quota, used: quota.used - (quota.window_no === entry.window_no ? back : 0) }
+      put(giver)
+      for (const later of quotas) {
+        const without = withoutReturned(roll(later, now).quota, giver, entry, back)
+        if (without !== null) put(without.quota)
+      }
     },
     reserve(reserved: number) {
       if (this.current !== undefined) put({ ...this.current, reserved })
@@ -119,9 +151,20 @@ describe('a quota that replaces another begins with what that one has used', () 
     expect(user.send(100, NOW + DAY_MS + HOUR_MS)).toBe(30)
   })
 
+  test('what was handed on since its own window began counts as what was sent', () => {
+    const user = sender()
+    user.send(80, NOW + DAY_MS, true)
+    user.send(15, NOW + DAY_MS)
+    for (const period of ['day', 'hour', 'day', 'month'] as const) {
+      const [slot] = user.give({ period, limit: 100 }, NOW + DAY_MS + 1).slots
+      expect([period, slot?.carried]).toEqual([period, period === 'month' ? 795 : 95])
+    }
+  })
+
   test('a cap knows what all sent: at most what it has counted', () => {
     const user = sender({ kind: 'cap' })
-    user.log.push({ at: NOW + DAY_MS, quota_id: 99, units: 40 })
+    user.log.push({ at: NOW + DAY_MS, quota_id: 99, window_no: 0, units: 40, isTransfer: false })
+    user.log.push({ at: NOW + DAY_MS, quota_id: 99, window_no: 0, units: 30, isTransfer: true })
     const hourly = { kind: 'cap', period: 'day' } as const
     expect(user.give(hourly, NOW + DAY_MS + HOUR_MS).slots).toMatchObject([{ carried: 40 }])
   })
@@ -176,6 +219,18 @@ describe('a plan that is taken away and given again', () => {
     user.send(60, NOW + DAY_MS)
     expect(user.give({}, NOW + DAY_MS + HOUR_MS).slots).toMatchObject([{ carried: 760 }])
   })
+
+  test('counts what a quota began with as long as its window is open, which may be longer than that of those before', () => {
+    const user = sender({ period: 'day' })
+    user.give({}, NOW + HOUR_MS)
+    user.send(200, NOW + HOUR_MS)
+    for (const round of [1, 2, 3]) {
+      user.give(null, NOW + round * DAY_MS)
+      const [slot] = user.give({}, NOW + round * DAY_MS + 1).slots
+      expect([round, slot?.carried]).toEqual([round, 900])
+    }
+    expect(user.give({ period: 'day' }, NOW + 4 * DAY_MS).slots).toMatchObject([{ carried: 0 }])
+  })
 })
 
 describe('a fresh start', () => {
@@ -214,17 +269,23 @@ const anyChange = fc.record({
     { freq: 4 },
   ),
   fresh: fc.boolean(),
-  sends: fc.array(fc.record({ after: fc.constantFrom(0, HOUR_MS, 9 * DAY_MS), units: fc.nat(60) }), { maxLength: 3 }),
+  sends: fc.array(
+    fc.record({ after: fc.constantFrom(0, HOUR_MS, 9 * DAY_MS), units: fc.nat(60), isTransfer: fc.boolean() }),
+    { maxLength: 3 },
+  ),
+  returns: fc.array(fc.record({ of: fc.nat(5), units: fc.nat(60) }), { maxLength: 2 }),
 })
 
-test('what a quota begins with is the sum of the messages of earlier ones in windows that are open', () => {
+test('what a quota begins with is what left of earlier ones, or counted in them, in windows that are open', () => {
   fc.assert(
     fc.property(fc.array(anyChange, { maxLength: 7 }), changes => {
       const user = aUser()
       let now = NOW
-      /** Quotas that have ended, with the window that was open then: a quota has it once. */
-      let over: { id: number; from: EpochMs; until: EpochMs; days: number }[] = []
-      for (const { after, slot, fresh, sends } of changes) {
+      /** Quotas that have ended, with the window that was open then, and the entries of the log that counted in it. */
+      let over: { until: EpochMs; days: number; counted: Set<Left> }[] = []
+      /** What the first window of a quota began with. */
+      const begunWith = new Map<number, Set<Left>>()
+      for (const { after, slot, fresh, sends, returns } of changes) {
         now += after
         const before = user.current
         const given = user.give(slot, now, { fresh })
@@ -232,34 +293,36 @@ test('what a quota begins with is the sum of the messages of earlier ones in win
         if (before !== undefined && user.current?.id !== before.id) {
           const { quota } = roll(before, now)
           const days = DAYS[String(quota.period)] ?? 0
-          over.push({ id: quota.id, from: quota.window_start, until: quota.window_end ?? Infinity, days })
+          const own = user.log.filter(one => one.quota_id === quota.id && one.window_no === quota.window_no)
+          const counted = new Set<Left>([...own, ...(quota.window_no === 0 ? (begunWith.get(quota.id) ?? []) : [])])
+          over.push({ until: quota.window_end ?? Infinity, days, counted })
         }
         if (made !== undefined) {
           const calendar = calendarOf(made.quota)
           const begins = calendar === null ? 0 : lastBoundary(calendar, now)
-          const sum = (since: (id: number) => EpochMs, of: readonly number[]) =>
-            user.log.reduce((all, s) => all + (of.includes(s.quota_id) && s.at >= since(s.quota_id) ? s.units : 0), 0)
-          const open = over.filter(({ until }) => until > now)
           const isLonger = ({ days }: { days: number }) =>
             calendar !== null && calendar.period !== 'year' && days > (DAYS[calendar.period] ?? 0)
-          const from = (id: number) => open.find(one => one.id === id)?.from ?? 0
-          const [long, short] = [open.filter(isLonger), open.filter(one => !isLonger(one))].map(some =>
-            some.map(({ id }) => id),
-          ) as [number[], number[]]
-          const expected =
-            sum(from, short) +
-            Math.min(
-              sum(from, long),
-              sum(() => begins, long),
-            )
-          expect([made.carried + made.again, made.again > 0 && made.carried > 0]).toEqual([expected, false])
+          const open = over.filter(({ until }) => until > now)
+          const expected = user.log.filter(entry =>
+            open.some(one => one.counted.has(entry) && (!isLonger(one) || entry.at >= begins)),
+          )
+          const units = expected.reduce((all, entry) => all + entry.units, 0)
+          expect([made.carried + made.again, made.again > 0 && made.carried > 0]).toEqual([units, false])
           expect(made.quota.used).toBe(made.carried)
           if (made.again > 0) over = []
+          begunWith.set(made.quota.id, new Set(made.again > 0 ? [] : expected))
         }
-        for (const { after: wait, units } of sends) {
+        for (const { after: wait, units, isTransfer } of sends) {
           now += wait
-          user.send(units, now)
+          user.send(units, now, isTransfer)
         }
+        for (const { of, units } of returns) user.takeBack(of, units, now)
+        const { current } = user
+        if (current === undefined) continue
+        const { quota } = roll(current, now)
+        const own = user.log.filter(one => one.quota_id === quota.id && one.window_no === quota.window_no)
+        const began = quota.window_no === 0 ? [...(begunWith.get(quota.id) ?? [])] : []
+        expect(quota.used).toBe([...own, ...began].reduce((all, { units }) => all + units, 0))
       }
     }),
     { numRuns: runs(500) },

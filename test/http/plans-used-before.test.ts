@@ -92,6 +92,27 @@ describe('a slot that is made anew', () => {
     expect((await verify(db, { userId: user })).differences).toEqual([])
   })
 
+  test('for a shorter window counts what was handed on in it, and what came back does not count', async () => {
+    const { plan, user } = await sender(MONTHLY)
+    clock.now += DAY_MS
+    const { quota_id } = (await call('GET', planOf(user))).body.slots[0]
+    const keyed = (body: object) => ({ body, headers: { 'idempotency-key': `units-${++lastKey}` } })
+    const handOn = keyed({ to_user_id: newUser(), units: 80 })
+    const { transfer } = (await call('POST', `/api/sms/admin/quota/${quota_id}/transfer`, handOn)).body
+    await call('POST', `/api/sms/admin/transfers/${transfer.id}/return`, keyed({ units: 20 }))
+    for (const [period, carried] of [
+      ['day', 60],
+      ['hour', 60],
+      ['month', 760],
+      ['day', 60],
+    ] as const) {
+      await change(plan, { ...MONTHLY, limit: 100, period })
+      expect((await give(user, plan)).slots, period).toMatchObject([{ outcome: 'replaced', carried }])
+    }
+    expect(await send(user, 41)).toMatchObject({ granted: false })
+    expect((await verify(db, { userId: user })).differences).toEqual([])
+  })
+
   test('in a plan that was taken away, or whose quota was deleted, goes on in the same window', async () => {
     const { plan, user } = await sender(MONTHLY)
     await call('DELETE', planOf(user))
@@ -104,6 +125,17 @@ describe('a slot that is made anew', () => {
     clock.now += 40 * DAY_MS
     expect((await give(user, plan)).slots).toMatchObject([{ outcome: 'made', carried: 0 }])
     expect((await verify(db, { userId: user })).differences).toEqual([])
+  })
+
+  test('in a plan that was taken away and given again at once has one quota, also by a clock that lags', async () => {
+    const { plan, user } = await sender(MONTHLY)
+    for (const lag of [0, 400]) {
+      await call('DELETE', planOf(user))
+      expect((await give(user, plan)).slots).toMatchObject([{ outcome: 'made', carried: 700 }])
+      clock.now -= lag
+      expect(await send(user, 301)).toMatchObject({ granted: false, reason: 'quota_exhausted' })
+      clock.now += lag
+    }
   })
 
   test('can begin anew', async () => {

@@ -1,5 +1,8 @@
 /** Rows of transfers. Each lies in the shard of its giver, as does its reservation. */
+import type { Quota } from '../../domain/quota.ts'
+import { openingIdOf } from '../../domain/reservation.ts'
 import { shardOf, shardOfQuota } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
@@ -90,16 +93,41 @@ export async function lockBooking(tx: Transaction, userId: number, id: string): 
   return row?.seq
 }
 
-/** Takes units out of what removed reservations used of a window. */
+/** Takes units out of what removed reservations used of a window, forced or not. */
 export async function unarchive(
   tx: Transaction,
   { quota_id, window_no }: Pick<Transfer, 'quota_id' | 'window_no'>,
   units: number,
+  isForced = false,
 ): Promise<void> {
   await tx.query({
-    text: sql`update archive set used = used - $4 where shard = $1 and quota_id = $2 and window_no = $3`,
-    values: [shardOfQuota(quota_id), quota_id, window_no, units],
+    text: sql`update archive set used = used - $4, forced = forced - $5 where shard = $1 and quota_id = $2 and window_no = $3`,
+    values: [shardOfQuota(quota_id), quota_id, window_no, units, isForced ? units : 0],
   })
+}
+
+/** The quotas of a user that began with units which another had used. */
+export function begunWith(tx: Transaction, userId: number, quotaId: number): Promise<Pick<Quota, 'user_id' | 'id'>[]> {
+  return tx.query<Pick<Quota, 'user_id' | 'id'>>({
+    text: sql`select user_id, id from quota where shard = $1 and user_id = $2 and deleted_at is null
+           and coalesce(former, plan) -> 'carried_from' @> $3::jsonb`,
+    values: [shardOf(userId), userId, JSON.stringify([{ quota_id: quotaId }])],
+  })
+}
+
+/** Takes units out of those that a quota began with, which is booked as a reservation of the service's own. */
+export async function returnOpening(
+  tx: Transaction,
+  { user_id, id }: Pick<Quota, 'user_id' | 'id'>,
+  units: number,
+  now: EpochMs,
+): Promise<void> {
+  const rows = await tx.query({
+    text: sql`update reservation set refunded = refunded + $4, seq = seq + 1, changed_at = $5
+           where shard = $1 and user_id = $2 and id = $3 returning 1`,
+    values: [shardOf(user_id), user_id, openingIdOf(id), units, timestampParam(now)],
+  })
+  if (rows.length === 0) await unarchive(tx, { quota_id: id, window_no: 0 }, units, true)
 }
 
 /** Locks a window that was closed; false once retention has removed it. */

@@ -154,11 +154,17 @@ export async function sumUsage(
   return reportRead(rows, onRead)
 }
 
-/** What a user has sent since a time, by the grant that paid; null: none. */
+/** What a user has sent and handed on since a time, by the grant that paid; null: none. */
 export function sentSince(tx: Transaction, userId: number, since: EpochMs): Promise<Sent[]> {
+  const user = { shard: sql`$3::smallint`, user: sql`$4::bigint` }
   return tx.query<Sent>({
-    text: sql`select quota_id, sum(committed)::bigint as units, sum(committed_messages)::bigint as messages
-           from (${usageOf(tx, { shard: sql`$3::smallint`, user: sql`$4::bigint` }, false)}) u group by 1`,
+    text: sql`select quota_id, sum(committed)::bigint as units, sum(committed_messages)::bigint as messages, sum(handed_on)::bigint as handed_on
+           from (
+             select quota_id, committed, committed_messages, 0 as handed_on from (${usageOf(tx, user, false)}) u
+             union all
+             select quota_id, 0, 0, units - returned from transfer
+             where shard = ${user.shard} and user_id = ${user.user} and at >= $1 and at < $2
+           ) s group by 1`,
     // Usage is kept by the quarter of an hour. That of a clock which is ahead counts, too.
     values: [timestampParam(usageBucketOf(since)), timestampParam(LATEST), shardOf(userId), userId],
   })

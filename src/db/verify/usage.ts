@@ -48,8 +48,10 @@ export const usageIn = (store: { isCluster: boolean }): RangeProof => ({
         spent.kind, is_complete, coalesce(booked.units, 0) as booked, spent.units as spent,
         coalesce(booked.verified, 0) as booked_verified, spent.verified,
         case when spent.units > 0 then (
-          select (c.after ->> 'used')::bigint from quota_change c
-          where c.shard = $1 and c.quota_id = spent.quota_id and c.version = 1
+          select case when coalesce(q.former, q.plan) is not null then coalesce((coalesce(q.former, q.plan) ->> 'carried')::bigint, 0) else (
+            select (c.after ->> 'used')::bigint from quota_change c
+            where c.shard = $1 and c.quota_id = spent.quota_id and c.version = 1
+          ) end from quota q where q.shard = $1 and q.id = spent.quota_id
         ) end as opening,
         (
           select coalesce(sum(t.units - t.returned), 0)::bigint from transfer t where t.shard = $1 and t.quota_id = spent.quota_id
