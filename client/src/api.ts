@@ -1374,7 +1374,7 @@ export type IncreaseRequestPage = {
   readonly nextCursor: string | null
 }
 
-/** An address replaces the one before at once. Of a confirmed address only the language changes; any other is sent a link, at most 3 in an hour for each user and for each address; what follows a `+` before the @ makes no other address. */
+/** An address replaces the one before at once. Of a confirmed address only the language changes; any other is sent a link, at most 3 in the hour that begins with the first, for each user and for each address; what follows a `+` before the @ makes no other address. */
 export type NotificationsReq = {
   /** Where the messages go, once the link in the first one is followed. */ readonly email: string
   /** The language of the messages. */

@@ -20,7 +20,7 @@ export const NotificationsReq = Type.Object(
   {
     $id: 'NotificationsReq',
     ...closed,
-    description: `An address replaces the one before at once. Of a confirmed address only the language changes; any other is sent a link, at most ${MAX_LINKS_PER_HOUR} in an hour for each user and for each address; what follows a \`+\` before the @ makes no other address.`,
+    description: `An address replaces the one before at once. Of a confirmed address only the language changes; any other is sent a link, at most ${MAX_LINKS_PER_HOUR} in the hour that begins with the first, for each user and for each address; what follows a \`+\` before the @ makes no other address.`,
     examples: [{ email: 'ann@example.com', language: 'en' }],
   },
 )

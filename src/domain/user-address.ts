@@ -29,7 +29,7 @@ export type AddressAction = 'created' | 'confirmed' | 'withdrawn'
 /** How long a link confirms. */
 const LINK_VALID_MS = DAY_MS
 
-/** Links in an hour, for each user and for each address. */
+/** Links in the hour that the first of them begins, for each user and for each address. */
 export const MAX_LINKS_PER_HOUR = 3
 
 export function statusOf(address: UserAddress | undefined): Exclude<AddressStatus, 'off'> {

@@ -59,7 +59,7 @@ src/domain/webhook.ts MAX_MESSAGES_PER_MINUTE 1: More than # events of a webhook
 src/domain/webhook.ts MAX_EVENTS_OF_MESSAGE 1: More than # become several
 src/domain/webhook.ts MAX_EMAIL_ADDRESSES 1: up to # addresses
 src/domain/webhook.ts MAX_WEBHOOK_USERS 1: events of up to # users
-src/domain/user-address.ts MAX_LINKS_PER_HOUR 1: t most # links an hour
+src/domain/user-address.ts MAX_LINKS_PER_HOUR 1: t most # links go out in the hour | t most # links in the hour
 src/db/ledger/principals.ts MAX_PRINCIPALS 1: #; reservations of later ones name none | senders beyond the first #
 src/db/users/principal-names.ts MAX_NAMES 1: #, later ones have no name
 src/db/users/profiles.ts REFERENCE_RESERVED_MS minute: a reference # minutes later | another user # minutes after

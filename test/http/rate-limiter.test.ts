@@ -139,6 +139,16 @@ test('room is taken by each thing once a minute', () => {
   expect(['c', 'd', 'a'].map(thing => room.take(thing))).toEqual([true, true, false])
 })
 
+test.each([1, 100, 1_000, 61_000])('no minute has more than there is room for, with a try each %i ms', everyMs => {
+  let now = 0
+  const room = createRoom(600, () => now)
+  const times: number[] = []
+  for (let tries = 0; tries < 2_000; tries++, now += everyMs) if (room.take()) times.push(now)
+  for (const [index, time] of times.entries())
+    expect(time - (times[index - 600] ?? -60_000)).toBeGreaterThanOrEqual(60_000)
+  expect(times.length).toBe(everyMs >= 100 ? 2_000 : 600)
+})
+
 test.each([
   ['192.0.2.7', '192.0.2.7', '192.0.2.0/24'],
   ['::ffff:192.0.2.7', '192.0.2.7', '192.0.2.0/24'],

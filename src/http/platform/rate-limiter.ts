@@ -13,7 +13,7 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
-  /** Calls per minute; 0 is no limit. */
+  /** Calls per minute, in the long run: after a pause those of `burstMs` come on top. 0 is no limit. */
   perMinute: number
   /** A client may make the calls of this time at once, and then one at each fraction of it. At most and by default a minute. */
   burstMs?: number
@@ -86,7 +86,7 @@ export function createRateLimiter({
   }
 }
 
-/** Room for a number of things per minute, by any caller. */
+/** Room for a number of things in any minute, by any caller. */
 export interface Room {
   /** Takes room, if there is any. A thing that took some within a minute has it still: what failed is tried again without more. */
   take(thing?: string): boolean
@@ -97,19 +97,25 @@ export interface Room {
 /** The things that are remembered, at most: those beyond take room again. */
 const MAX_THINGS = 100_000
 
+/** Unlike a rate limiter, which after a pause admits the calls of a minute at once and as many in the course of it. */
 export function createRoom(perMinute: number, now = () => performance.now()): Room {
-  const limiter = createRateLimiter({ perMinute, now })
+  /** When each of the last ones was taken, in turn. */
+  const times = new Float64Array(perMinute).fill(Number.NEGATIVE_INFINITY)
+  let oldest = 0
   const taken = createExpiringMap<true>(MINUTE_MS, MAX_THINGS)
+  const isFree = (at: number) => at - (times[oldest] ?? at) >= MINUTE_MS
   const has = (thing: string, at: number) => taken.get(thing, at) === true
   return {
     take(thing) {
       const at = now()
       if (thing !== undefined && has(thing, at)) return true
-      if (limiter.take('') > 0) return false
+      if (!isFree(at)) return false
+      times[oldest] = at
+      oldest = (oldest + 1) % perMinute
       if (thing !== undefined) taken.set(thing, true, at + MINUTE_MS)
       return true
     },
-    has: thing => limiter.waitOf('') === 0 || has(thing, now()),
+    has: thing => isFree(now()) || has(thing, now()),
   }
 }
 
