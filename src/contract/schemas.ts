@@ -26,7 +26,7 @@ export const localTime = (options = {}) => Type.String({ format: 'local-time', .
 /** Text that the database can store. */
 export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 
-/** Text that tells things apart: none looks like another one that has invisible characters. */
+/** Text that tells things apart: none looks like another one that has invisible characters, or blanks around it. */
 export const identifier = (maxLength: number, options = {}) => text(maxLength, { format: 'identifier', ...options })
 
 /** A text of which the table of patterns says what it looks like. */

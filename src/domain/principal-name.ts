@@ -13,7 +13,7 @@ export function shownName(text: string): string | null {
 
 /** Whether a text may be the subject of a token. */
 export function isSubject(text: string): boolean {
-  return text.search(INVISIBLE) < 0 && /^.{1,255}$/u.test(text) && text.isWellFormed()
+  return text.search(INVISIBLE) < 0 && /^.{1,255}$/u.test(text) && text === text.trim() && text.isWellFormed()
 }
 
 /** What looks like a letter of the service's name, in lower case: of Cyrillic, Greek, Armenian and phonetic letters (unicode.org/reports/tr39). */

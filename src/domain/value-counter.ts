@@ -50,7 +50,7 @@ export function counterOf({ id, window_start, window_end, key, used, reserved }:
 /** What a command says of a value that caps count each by itself. */
 export function countedValueOf(of: CountedValue, { recipient, country, tag }: DrawCommand): string | null {
   if (of === 'recipient') return recipient === undefined ? null : canonicalRecipient(recipient)
-  return { country, tag }[of] ?? null
+  return { country, tag: tag?.normalize('NFC') }[of] ?? null
 }
 
 /** A quota that counts each value by itself. */

@@ -108,6 +108,21 @@ test.each<[string, string, string, (text: string) => object, string]>([
   }
 })
 
+test.each<[string, string, string, (text: string) => object, string]>([
+  ['the reference of a quota', 'PUT', `${ADMIN}/quota/1`, external_ref => ({ external_ref }), '/external_ref'],
+  ['the reference of a new quota', 'POST', `${ADMIN}/quota`, quota, '/external_ref'],
+  ['the name of a plan', 'POST', `${ADMIN}/plans`, plan, '/name'],
+  ['a tag', 'POST', `${SENDER}/check`, tag => ({ user_id: 7, units: 1, tag }), '/tag'],
+])('%s has no blanks around it, which nothing shows', async (_what, method, url, bodyWith, path) => {
+  const token = url.startsWith(SENDER) ? senderToken : service.adminToken
+  for (const text of [' abc', 'abc ', 'abc\u00a0', '\u3000abc', ' ']) {
+    const { status, body } = await call(method, url, { token, body: bodyWith(text) })
+    const errors = [{ path, message: expect.stringContaining('it has blanks around it') }]
+    expect({ status, errors: body.errors }, JSON.stringify(text)).toEqual({ status: 400, errors })
+  }
+  expect((await call(method, url, { token, body: bodyWith('abc d') })).body.errors).toBeUndefined()
+})
+
 test('a row of an import has none', async () => {
   const rows = [quota('abc\u200b'), { ...quota('abc'), user_id: undefined, user_ref: 'abc\u200b' }]
   const body = rows.map(row => JSON.stringify(row)).join('\n')

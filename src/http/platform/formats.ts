@@ -38,8 +38,8 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
     check: text => text.isWellFormed() && !text.includes('\0'),
   },
   identifier: {
-    accepts: 'text without invisible characters',
-    check: text => text.isWellFormed() && text.search(INVISIBLE) < 0,
+    accepts: 'text without invisible characters, and without blanks around it',
+    check: text => text.isWellFormed() && text.search(INVISIBLE) < 0 && text === text.trim(),
   },
 }
 

@@ -137,7 +137,10 @@ function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
       const given = valueAt(value, instancePath)
       const instead = isRepeatable(expected) ? `, not ${brief(given)}` : ''
       const invisible = typeof given === 'string' ? invisibleIn(given) : undefined
-      const named = invisible === undefined ? '' : `; it has the invisible ${invisible}`
+      const isIdentifier = [expected, ...(expected.anyOf ?? [])].some(({ format }) => format === 'identifier')
+      const hasBlanks = isIdentifier && typeof given === 'string' && given !== given.trim()
+      const blanks = hasBlanks ? '; it has blanks around it' : ''
+      const named = invisible === undefined ? blanks : `; it has the invisible ${invisible}`
       issues.set(instancePath, `must be ${accepts(expected)}${instead}${named}`)
     }
   }

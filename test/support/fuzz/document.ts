@@ -143,8 +143,8 @@ const FORMATS: Record<string, (text: string) => boolean> = {
   },
   // What PostgreSQL can store.
   text: text => !/\0|\p{Surrogate}/u.test(text),
-  // Each character is one that a reader sees, or a blank.
-  identifier: text => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/u.test(text),
+  // Each character is one that a reader sees, or a blank between two.
+  identifier: text => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]|^\s|\s$/u.test(text),
   'uri-reference': text => URL.canParse(text, 'http://localhost/'),
 }
 
