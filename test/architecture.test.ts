@@ -33,6 +33,7 @@ const LEVELS: Record<string, RegExp>[] = [
 const DB_LEVELS: Record<string, RegExp>[] = [
   { connection: /^connection\// },
   { cluster: /^cluster\// },
+  { changes: /^changes\// },
   { ledger: /^ledger\// },
   { schema: /^schema\// },
   { quotas: /^quotas\// },

@@ -2,6 +2,7 @@
 import { removeAllMinutes } from '../db/breaker/minutes.ts'
 import type { Destination } from '../db/breaker/past.ts'
 import { type BreakerRow, lockBreaker, writeBreaker } from '../db/breaker/settings.ts'
+import { insertChanges } from '../db/changes/insert.ts'
 import type { Database } from '../db/connection/database.ts'
 import { appendEvents } from '../db/outbox/writes.ts'
 import { insertPause, latestOfBreaker, lockPauses } from '../db/pauses/pauses.ts'
@@ -27,7 +28,6 @@ export function updateBreaker(
   author: Author,
   mayChange: VersionCheck,
 ): Promise<BreakerUpdated> {
-  const { now: at, actor, requestId: request_id } = author
   return db.transaction(async tx => {
     const row = await lockBreaker(tx)
     if (!mayChange(row.version)) return { outcome: 'version_mismatch', version: row.version }
@@ -36,7 +36,8 @@ export function updateBreaker(
     if (isDeepEqual(before, after)) return { outcome: 'unchanged', breaker: row }
     const version = row.version + 1
     if (!isDeepEqual(before.message_types, after.message_types)) await removeAllMinutes(tx)
-    await writeBreaker(tx, after, { version, at, actor, request_id, before, after })
+    await writeBreaker(tx, after, version)
+    await insertChanges(tx, 'breaker', [{ id: 0, version, action: 'updated', before, after }], author)
     return { outcome: 'changed', breaker: { ...row, version, settings: after } }
   })
 }

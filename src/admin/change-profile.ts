@@ -1,7 +1,8 @@
+import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { claimReference, findProfile, insertProfileChange, writeProfile } from '../db/users/profiles.ts'
+import { claimReference, findProfile, writeProfile } from '../db/users/profiles.ts'
 import { changeProfile, type ProfilePatch, type UserProfile } from '../domain/user-profile.ts'
 import { profileViewOf } from '../domain/view.ts'
 import type { Author } from './author.ts'
@@ -67,14 +68,8 @@ export async function recordProfile(
   author: Author,
 ): Promise<void> {
   await writeProfile(tx, after)
-  await insertProfileChange(tx, {
-    user_id: after.user_id,
-    version: after.version,
-    action: before.version === 0 ? 'created' : 'updated',
-    at: author.now,
-    actor: author.actor,
-    request_id: author.requestId,
-    before: before.version === 0 ? null : profileViewOf(before),
-    after: profileViewOf(after),
-  })
+  const { user_id: id, version } = after
+  const isNew = before.version === 0
+  const shown = { before: isNew ? null : profileViewOf(before), after: profileViewOf(after) }
+  await insertChanges(tx, 'profile', [{ id, version, action: isNew ? 'created' : 'updated', ...shown }], author)
 }

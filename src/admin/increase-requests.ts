@@ -1,4 +1,5 @@
 /** How users ask for more units, and how administrators decide. A change of a user's requests holds the lock of the user's account. */
+import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { appendEvents } from '../db/outbox/writes.ts'
@@ -7,7 +8,6 @@ import {
   findIncreaseRequest,
   hasAutomatic,
   insertIncreaseRequest,
-  insertRequestChange,
   setDecided,
 } from '../db/quotas/increase-requests.ts'
 import { lockKnownAccounts, lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
@@ -281,17 +281,12 @@ async function record(
   tx: Transaction,
   before: IncreaseRequest | null,
   after: IncreaseRequest,
-  { now, actor, requestId }: Author,
+  author: Author,
 ): Promise<OutboxEvent> {
+  const { id, user_id, status } = after
   const request = requestViewOf(after)
-  await insertRequestChange(tx, after, {
-    version: before === null ? 1 : 2,
-    action: after.status === 'open' ? 'created' : after.status,
-    at: now,
-    actor,
-    request_id: requestId,
-    before: before && requestViewOf(before),
-    after: request,
-  })
-  return { user_id: after.user_id, type: before === null ? 'request.made' : 'request.decided', data: { request } }
+  const shown = { before: before && requestViewOf(before), after: request }
+  const made = { version: before === null ? 1 : 2, action: status === 'open' ? 'created' : status } as const
+  await insertChanges(tx, 'increase_request', [{ id, user_id, ...made, ...shown }], author)
+  return { user_id, type: before === null ? 'request.made' : 'request.decided', data: { request } }
 }

@@ -1,7 +1,8 @@
 /** What administrators and the breaker do with pauses of destinations. */
+import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
-import { findPause, insertPause, insertPauseChange, lockPauses, PAUSE_SHARD, setLifted } from '../db/pauses/pauses.ts'
+import { findPause, insertPause, lockPauses, PAUSE_SHARD, setLifted } from '../db/pauses/pauses.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { isActive, type Pause, type PauseDraft, pauseIssues, pauseViewOf } from '../domain/pause.ts'
@@ -78,18 +79,13 @@ export function liftPause(db: Database, id: number, author: Author): Promise<Pau
 
 /** Writes the audit entry and the event of a change. */
 async function record(tx: Transaction, before: Pause | null, after: Pause, author: Author): Promise<void> {
-  const { now, actor, requestId } = author
+  const { now } = author
   const isMade = before === null
   const pause = pauseViewOf(after, now)
-  await insertPauseChange(tx, after, {
-    version: isMade ? 1 : 2,
-    action: isMade ? 'created' : 'lifted',
-    at: now,
-    actor,
-    request_id: requestId,
-    before: before && pauseViewOf(before, now),
-    after: pause,
-  })
+  const { id, user_id } = after
+  const shown = { before: before && pauseViewOf(before, now), after: pause }
+  const made = isMade ? ({ version: 1, action: 'created' } as const) : ({ version: 2, action: 'lifted' } as const)
+  await insertChanges(tx, 'pause', [{ id, user_id, ...made, ...shown }], author)
   const event = { type: isMade ? 'pause.made' : 'pause.lifted', data: { pause } } as const
   if (after.user_id === null) await appendSystemEvent(tx, PAUSE_SHARD, event, now)
   else await appendEvents(tx, [{ user_id: after.user_id, ...event }], now)

@@ -1,6 +1,6 @@
 /** What administrators do with plans. What users have changes only when a plan is given. */
+import { insertChanges, nextVersion } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { insertPlanChange } from '../db/plans/history.ts'
 import { findDefaultPlan, findPlan, lockPlans, nextPlanId, writePlan } from '../db/plans/plans.ts'
 import {
   archivePlan,
@@ -141,9 +141,9 @@ async function record(
     if (other !== undefined && changed?.outcome === 'changed') await record(tx, 'updated', other, changed.plan, author)
   }
   await writePlan(tx, after, before)
-  const { now: at, actor, requestId } = author
+  const { id } = after
   const shown = { before: before && planViewOf(before), after: planViewOf(after) }
-  await insertPlanChange(tx, after.id, { action, at, actor, request_id: requestId, ...shown })
+  await insertChanges(tx, 'plan', [{ id, version: await nextVersion(tx, 'plan', id), action, ...shown }], author)
 }
 
 /** The plan of a success. */

@@ -1,10 +1,10 @@
+import { insertChanges, type NewChange } from '../db/changes/insert.ts'
 import type { Transaction } from '../db/connection/database.ts'
 import { runLedgerCalls } from '../db/ledger/cluster-statements.ts'
 import { closeWindows } from '../db/ledger/windows.ts'
 import { addReservations } from '../db/ledger/write-reservations.ts'
 import { appendEvents, lockExpiryPositions, type QuotaTotals } from '../db/outbox/writes.ts'
 import { replaceAlerts } from '../db/quotas/alerts.ts'
-import { insertChanges, type NewChange } from '../db/quotas/history.ts'
 import { fenceQuotas, insertQuotas, replaceQuotas, setLiveQuotas } from '../db/quotas/quotas.ts'
 import { newAlerts } from '../domain/alerts.ts'
 import { type Change, eventsOfChange, type OutboxEvent } from '../domain/outbox-event.ts'
@@ -93,7 +93,9 @@ export async function recordChanges(tx: Transaction, users: readonly DecisionsOf
   await setLiveQuotas(tx, liveQuotasOf(users, now), now)
   await insertChanges(
     tx,
+    'quota',
     changes.map(change => auditEntryOf(change, author)),
+    author,
   )
   await emitChanges(tx, users, now)
 }
@@ -125,15 +127,12 @@ async function emitChanges(tx: Transaction, users: readonly DecisionsOfUser[], n
   await appendEvents(tx, events, now, totals)
 }
 
-function auditEntryOf(change: Change, { now, actor, requestId, allowance }: Author): NewChange {
+function auditEntryOf(change: Change, { now, allowance }: Author): NewChange<'quota'> {
   const { action, before, after } = change
   return {
-    quota_id: after.id,
+    id: after.id,
     version: after.version,
     action,
-    at: now,
-    actor,
-    request_id: requestId,
     reason: change.reason ?? null,
     transfer_id: change.transfer_id ?? null,
     moved_units: allowance === undefined ? null : unitsMovedBy(change),

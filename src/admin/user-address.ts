@@ -1,10 +1,18 @@
 /** How users say where messages about their own events go, and how they take it back. Each change holds the lock of the user's account. */
+import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { lockAccounts, lockKnownAccounts } from '../db/quotas/quotas.ts'
-import { countLink, findAddress, insertAddressChange, writeAddress } from '../db/users/addresses.ts'
+import { countLink, findAddress, writeAddress } from '../db/users/addresses.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import type { Shard } from '../domain/shard.ts'
-import { type AddressAction, type AddressSet, setAddress, statusOf, type UserAddress } from '../domain/user-address.ts'
+import {
+  type AddressAction,
+  type AddressSet,
+  auditedAddressOf,
+  setAddress,
+  statusOf,
+  type UserAddress,
+} from '../domain/user-address.ts'
 import type { MessageLanguage } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 import { unlessRefused } from './refused.ts'
@@ -110,9 +118,11 @@ async function record(
   before: UserAddress | undefined,
   after: UserAddress,
   action: AddressAction,
-  { now, actor, requestId }: Author,
+  author: Author,
 ): Promise<void> {
   await writeAddress(tx, after)
-  if (after.version !== before?.version)
-    await insertAddressChange(tx, { action, at: now, actor, request_id: requestId, before, after })
+  const { user_id: id, version } = after
+  if (version === before?.version) return
+  const shown = { before: before === undefined ? null : auditedAddressOf(before), after: auditedAddressOf(after) }
+  await insertChanges(tx, 'address', [{ id, version, action, ...shown }], author)
 }

@@ -1,7 +1,7 @@
 /** What administrators do with webhooks, and how the service disables one. */
+import { insertChanges, nextVersion } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { appendSystemEvent } from '../db/outbox/writes.ts'
-import { insertWebhookChange } from '../db/webhooks/history.ts'
 import { movePending, restartPending } from '../db/webhooks/maintenance.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, writeSecrets } from '../db/webhooks/secrets.ts'
@@ -183,16 +183,16 @@ export async function disableWebhook(
 type Recorder = Omit<Author, 'requestId'> & { requestId: string | null }
 
 /** Records a change in the webhook's history, as the API shows the webhook before and after. */
-function record(
+async function record(
   tx: Transaction,
   action: WebhookAction,
   before: Webhook | null,
   after: Webhook | null,
-  { now, actor, requestId }: Recorder,
+  recorder: Recorder,
 ): Promise<void> {
   const id = (after ?? before)?.id
   if (id === undefined) throw new Error('a change has a webhook before or after it')
-  const shown = (webhook: Webhook | null) => webhook && webhookView(webhook, now)
-  const change = { action, at: now, actor, request_id: requestId, before: shown(before), after: shown(after) }
-  return insertWebhookChange(tx, id, change)
+  const shown = (webhook: Webhook | null) => webhook && webhookView(webhook, recorder.now)
+  const change = { version: await nextVersion(tx, 'webhook', id), action, before: shown(before), after: shown(after) }
+  await insertChanges(tx, 'webhook', [{ id, ...change }], recorder)
 }

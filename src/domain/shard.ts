@@ -22,6 +22,9 @@ export function shardFrom(value: number): Shard {
   return value
 }
 
+/** The shard of what belongs to no user, such as plans, pauses and the breaker. */
+export const COMMON_SHARD = shardFrom(0)
+
 /** Every shard, in ascending order. */
 export const SHARDS: readonly Shard[] = Array.from({ length: SHARD_COUNT }, (_, index) => shardFrom(index))
 

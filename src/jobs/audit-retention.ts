@@ -1,7 +1,8 @@
+import { LOGGED_RESOURCES, type LoggedResource } from '../db/changes/logs.ts'
+import { removeOldChanges } from '../db/changes/retention.ts'
 import type { Database } from '../db/connection/database.ts'
 import { removeEndedPauses } from '../db/pauses/pauses.ts'
 import { removeDecidedRequests } from '../db/quotas/increase-requests.ts'
-import { CHANGE_TABLES, type ChangeTable, removeOldChanges } from '../db/users/audit-retention.ts'
 import { removeUnseenNames } from '../db/users/principal-names.ts'
 import { removeFreedReferences } from '../db/users/profiles.ts'
 import { USAGE_DAYS_KEPT } from '../domain/bounds.ts'
@@ -27,7 +28,7 @@ const PAUSES_KEPT_MS = USAGE_DAYS_KEPT * DAY_MS
  * number of processes may run it.
  */
 export function createAuditRetention({ db, now: clock, retentionMs }: AuditRetentionOptions): RetentionJob {
-  const sizes = new Map<ChangeTable, PageSize>(CHANGE_TABLES.map(table => [table, createPageSize(PAGE)]))
+  const sizes = new Map<LoggedResource, PageSize>(LOGGED_RESOURCES.map(resource => [resource, createPageSize(PAGE)]))
 
   return createRetentionJob({
     name: 'audit retention',
@@ -40,9 +41,9 @@ export function createAuditRetention({ db, now: clock, retentionMs }: AuditReten
       const ended = await removeEndedPauses(db, now - PAUSES_KEPT_MS, PAGE)
       const removal = { removed: freed + ended, isBehind: freed >= PAGE || ended >= PAGE }
       if (retentionMs === null) return removal
-      await forEachApart(sizes, signal, ([table, size]) =>
+      await forEachApart(sizes, signal, ([resource, size]) =>
         size.run(async rows => {
-          const removed = await removeOldChanges(db, table, now - retentionMs, rows)
+          const removed = await removeOldChanges(db, resource, now - retentionMs, rows)
           removal.removed += removed
           removal.isBehind ||= removed >= rows
         }),

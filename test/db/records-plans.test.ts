@@ -1,6 +1,9 @@
 /** Lists of plans, pauses, requests, changes, alerts, profiles and customers, and their retention, cost what they show, however much there is. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf } from '../../bench/explain.ts'
+import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
+import { CHANGE_LOGS, LOGGED_RESOURCES } from '../../src/db/changes/logs.ts'
+import { removeOldChanges } from '../../src/db/changes/retention.ts'
 import { listPauses, type PauseFilter } from '../../src/db/pauses/lists.ts'
 import { readActivePauses, removeEndedPauses } from '../../src/db/pauses/pauses.ts'
 import { listPlans, usersByVersion } from '../../src/db/plans/plans.ts'
@@ -13,8 +16,6 @@ import {
   listIncreaseRequests,
   removeDecidedRequests,
 } from '../../src/db/quotas/increase-requests.ts'
-import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/users/audit.ts'
-import { CHANGE_TABLES, removeOldChanges } from '../../src/db/users/audit-retention.ts'
 import { renewFigures } from '../../src/db/users/customer-figures.ts'
 import {
   type CustomerFilter,
@@ -133,7 +134,7 @@ const TABLES = [
     'quota_alert',
     'pause',
   ],
-  ...[...CHANGE_TABLES, 'increase_request', 'erasure'],
+  ...[...LOGGED_RESOURCES.map(resource => CHANGE_LOGS[resource].table), 'increase_request', 'erasure'],
 ]
 
 /** The pages of 8 KiB that a page of a list may read: those of its rows, or of the rows that it may scan. */
@@ -202,10 +203,10 @@ testPlans(db, TABLES, [
   changes('of raised limits', { raised: 'true' }, undefined, SCAN),
   changes('of raised limits by a rare actor', { raised: 'true', actor: 'rare' }),
   changes('of a request among erasures', { request_id: 'r7' }, undefined, SCAN),
-  ...CHANGE_TABLES.map(
-    (table): PlanCase => [
-      `a page of the retention of ${table}`,
-      on => removeOldChanges(on, table, NOW - 1_000 * DAY_MS, 1_000),
+  ...LOGGED_RESOURCES.map(
+    (resource): PlanCase => [
+      `a page of the retention of changes of ${resource}`,
+      on => removeOldChanges(on, resource, NOW - 1_000 * DAY_MS, 1_000),
       { blocks: FEW },
     ],
   ),

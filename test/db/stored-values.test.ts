@@ -1,9 +1,9 @@
 /** The values that the schema accepts in columns of enums, beside the constants of the domain. */
 import { expect, test } from 'vitest'
+import type { NewChange } from '../../src/db/changes/insert.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { storedPeriod } from '../../src/db/ledger/stored-period.ts'
 import type { UpkeepTask } from '../../src/db/usage/maintenance.ts'
-import type { RecordedProfileChange } from '../../src/db/users/profiles.ts'
 import type { Change } from '../../src/domain/outbox-event.ts'
 import { type AnchorKind, PERIODS } from '../../src/domain/period.ts'
 import { PLAN_ACTIONS } from '../../src/domain/plan.ts'
@@ -24,7 +24,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   quota_period: storedPeriods(),
   'quota_change.action': all<Change['action']>({ created: true, updated: true, deleted: true }),
   'plan_change.action': PLAN_ACTIONS,
-  'profile_change.action': all<RecordedProfileChange['action']>({ created: true, updated: true }),
+  'profile_change.action': all<NewChange<'profile'>['action']>({ created: true, updated: true }),
   'usage_upkeep.task': all<UpkeepTask>({ day: true, month: true, busy: true, figures: true }),
   'webhook.disabled_reason': all<NonNullable<Webhook['disabled_reason']>>({ failing: true, gone: true }),
   'webhook_change.action': WEBHOOK_ACTIONS,

@@ -233,8 +233,8 @@ test('a profile and its changes are in the audit and in the export', async () =>
   expect(lines).toContainEqual({ record: 'user_profile', ...after })
   const changes = lines.filter(({ record }) => record === 'profile_change')
   expect(changes.map(({ version, action }) => [version, action])).toEqual([
-    [1, 'created'],
     [2, 'updated'],
+    [1, 'created'],
   ])
 })
 

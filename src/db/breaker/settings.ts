@@ -6,7 +6,6 @@ import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { PAUSE_SHARD } from '../pauses/pauses.ts'
-import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const SHARD = sqlInteger(PAUSE_SHARD)
 
@@ -44,17 +43,12 @@ function rowOf([row]: readonly Stored[]): BreakerRow {
   return { ...row, settings }
 }
 
-/** Writes settings, and that they were changed. The row is locked. */
-export async function writeBreaker(
-  tx: Transaction,
-  settings: BreakerSettings,
-  change: Omit<AuditRow<'updated'>, 'action'>,
-): Promise<void> {
+/** Writes settings. The row is locked. */
+export async function writeBreaker(tx: Transaction, settings: BreakerSettings, version: number): Promise<void> {
   await tx.query({
     text: sql`update breaker set version = $1, settings = $2 where shard = ${SHARD}`,
-    values: [change.version, JSON.stringify(settings)],
+    values: [version, JSON.stringify(settings)],
   })
-  await insertAuditRow(tx, 'breaker_change', { shard: PAUSE_SHARD, breaker_id: 0 }, { ...change, action: 'updated' })
 }
 
 /**

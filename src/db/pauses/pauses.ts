@@ -1,16 +1,15 @@
 /** Rows of pauses, all of them in one shard: see the migration `pauses`. */
 import { MAX_PAUSES } from '../../domain/bounds.ts'
-import type { Pause, PauseAction, PauseDraft, UnliftedPause } from '../../domain/pause.ts'
-import { shardFrom } from '../../domain/shard.ts'
+import type { Pause, PauseDraft, UnliftedPause } from '../../domain/pause.ts'
+import { COMMON_SHARD } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
-import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 /** The shard of all pauses. */
-export const PAUSE_SHARD = shardFrom(0)
+export const PAUSE_SHARD = COMMON_SHARD
 const SHARD = sqlInteger(PAUSE_SHARD)
 
 export const PAUSE_COLUMNS = sql`id, user_id, country, message_types, until, reason, origin, evidence, observed,
@@ -125,13 +124,6 @@ export async function setLifted(tx: Transaction, { id, lifted_at, lifted_by }: P
   })
   await touch(tx, 0)
 }
-
-/** Version 1: it was made. 2: it was lifted. */
-export const insertPauseChange = (
-  tx: Transaction,
-  { id, user_id }: Pick<Pause, 'id' | 'user_id'>,
-  change: AuditRow<PauseAction>,
-) => insertAuditRow(tx, 'pause_change', { shard: PAUSE_SHARD, pause_id: id, user_id }, change)
 
 /* ── Removal ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -1,10 +1,9 @@
 /** Administrators' changes of plans. */
 import type { PlanAction } from '../../domain/plan.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Transaction } from '../connection/database.ts'
+import type { Database } from '../connection/database.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
 import { sql } from '../connection/sql.ts'
-import { timestampParam } from '../connection/values.ts'
 import { findPlan, PLAN_SHARD } from './plans.ts'
 
 export interface RecordedPlanChange {
@@ -17,29 +16,6 @@ export interface RecordedPlanChange {
   /** The plan as the API showed it; null before its creation. */
   before: object | null
   after: object
-}
-
-/** Records a change of a plan. The plans are locked: that numbers the changes. */
-export async function insertPlanChange(
-  tx: Transaction,
-  planId: number,
-  { action, at, actor, request_id, before, after }: Omit<RecordedPlanChange, 'version'>,
-): Promise<void> {
-  await tx.query({
-    text: sql`insert into plan_change (shard, plan_id, version, action, at, actor, request_id, before, after)
-           select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8
-           from plan_change where shard = $1 and plan_id = $2`,
-    values: [
-      PLAN_SHARD,
-      planId,
-      action,
-      timestampParam(at),
-      actor,
-      request_id,
-      before && JSON.stringify(before),
-      JSON.stringify(after),
-    ],
-  })
 }
 
 /** Changes before a version, newest first; undefined if there is no such plan. */

@@ -1,7 +1,7 @@
 /** Rows of plans. There are few, all in one shard: see the migration `plans`. */
 import { MAX_PLANS } from '../../domain/bounds.ts'
 import { type Plan, type PlanVersion, slotOf } from '../../domain/plan.ts'
-import { shardFrom } from '../../domain/shard.ts'
+import { COMMON_SHARD } from '../../domain/shard.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
@@ -10,7 +10,7 @@ import { timestampParam } from '../connection/values.ts'
 import { slotIn, storedSlot } from '../ledger/stored-period.ts'
 
 /** The shard of all plans. */
-export const PLAN_SHARD = shardFrom(0)
+export const PLAN_SHARD = COMMON_SHARD
 
 const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.archived_at, p.created_at, p.created_by, p.updated_at, p.updated_by`
 const VERSION = sql`join plan_version v on v.shard = p.shard and v.plan_id = p.id and v.version = p.version`

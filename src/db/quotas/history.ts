@@ -2,6 +2,7 @@
 import { type ClosedWindow, roll } from '../../domain/quota.ts'
 import { shardOf, shardOfQuota } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { type AuditedChange, type AuditKey, listChanges } from '../changes/audit.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
@@ -9,40 +10,11 @@ import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { findQuota } from './quotas.ts'
 
-export interface RecordedChange {
-  version: number
+/** A change of a quota: a call makes each, and leaves a quota. */
+export interface RecordedChange extends AuditedChange {
   action: 'created' | 'updated' | 'deleted'
-  at: EpochMs
-  actor: string
   request_id: string
-  reason: string | null
-  /** The transfer that the change belongs to. */
-  transfer_id: number | null
-  /** The quota as the API showed it before and after the change. */
-  before: object | null
   after: object
-}
-
-/** A change to record. */
-export interface NewChange extends RecordedChange {
-  quota_id: number
-  /** By how many units it moves the limit, of authors with a bound on a day's units; of others null. */
-  moved_units: number | null
-}
-
-export async function insertChanges(tx: Transaction, changes: readonly NewChange[]): Promise<void> {
-  const rows = changes.map(change => ({
-    ...change,
-    shard: shardOfQuota(change.quota_id),
-    at: timestampParam(change.at),
-  }))
-  await tx.query({
-    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason,
-             transfer_id, moved_units)
-           select shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id, moved_units
-           from json_populate_recordset(null::quota_change, $1::json)`,
-    values: [JSON.stringify(rows)],
-  })
 }
 
 /**
@@ -92,14 +64,11 @@ export async function changesOf(
   before: number,
   size: number,
 ): Promise<Slice<RecordedChange> | undefined> {
-  const changes = await db.query<RecordedChange>({
-    text: sql`select version, action, at, actor, request_id, reason, transfer_id, before, after from quota_change
-           where shard = $1 and quota_id = $2 and version < $3 order by version desc limit $4`,
-    values: [shardOfQuota(quotaId), quotaId, before, size + 1],
-  })
+  const after: AuditKey = { at: 0, resource: 'quota', shard: shardOfQuota(quotaId), id: quotaId, version: before }
+  const { changes, next } = await listChanges<RecordedChange>(db, { quota_id: quotaId }, after, size)
   // Every quota has a change, its creation: only an empty result leaves open whether the quota exists.
   if (changes.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
-  return sliceOf(changes, size)
+  return { items: changes, hasMore: next !== null }
 }
 
 /**

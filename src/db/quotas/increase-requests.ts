@@ -1,6 +1,6 @@
 /** Rows of users' requests for more units. Each lies in the shard of its user, which its id holds. */
 import { MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
-import type { IncreaseRequest, RequestAction, RequestStatus } from '../../domain/increase-request.ts'
+import type { IncreaseRequest, RequestStatus } from '../../domain/increase-request.ts'
 import { type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
 import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'
@@ -9,7 +9,6 @@ import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
-import { type AuditRow, insertAuditRow } from './audit-rows.ts'
 
 const COLUMNS = [
   'id',
@@ -148,14 +147,6 @@ export async function setDecided(tx: Transaction, request: IncreaseRequest): Pro
     ],
   })
 }
-
-/** Version 1: it was made. 2: it was decided. */
-export const insertRequestChange = (
-  tx: Transaction,
-  { id, user_id }: Pick<IncreaseRequest, 'id' | 'user_id'>,
-  change: AuditRow<RequestAction>,
-) =>
-  insertAuditRow(tx, 'increase_request_change', { shard: shardOf(user_id), increase_request_id: id, user_id }, change)
 
 /**
  * Removes a page of the requests whose retention began at `cutoff` or before. Resolves to how many it read: with fewer than `rows`, none is

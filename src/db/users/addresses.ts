@@ -1,16 +1,10 @@
 /** Where users have messages about their own events sent to, and who changed that. */
 import { type Shard, shardOf } from '../../domain/shard.ts'
 import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS, removalTime } from '../../domain/time.ts'
-import {
-  type AddressAction,
-  auditedAddressOf,
-  MAX_LINKS_PER_HOUR,
-  type UserAddress,
-} from '../../domain/user-address.ts'
+import { MAX_LINKS_PER_HOUR, type UserAddress } from '../../domain/user-address.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
-import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const COLUMNS = sql`user_id, address, language, serial, expires_at, confirmed_at, refused_at, version`
 
@@ -41,41 +35,6 @@ export async function writeAddress(tx: Transaction, address: UserAddress): Promi
       timestampParam(refused_at),
       version,
     ],
-  })
-}
-
-/** A change of a user's address; null before: there was none. */
-export interface RecordedAddressChange extends AuditRow<AddressAction> {
-  user_id: number
-}
-
-export function insertAddressChange(
-  tx: Transaction,
-  {
-    before,
-    after,
-    ...change
-  }: Omit<RecordedAddressChange, 'before' | 'after' | 'user_id' | 'version'> & {
-    before: UserAddress | undefined
-    after: UserAddress
-  },
-): Promise<void> {
-  const { user_id, version } = after
-  const shown = { before: before === undefined ? null : auditedAddressOf(before), after: auditedAddressOf(after) }
-  return insertAuditRow(
-    tx,
-    'user_address_change',
-    { shard: shardOf(user_id), user_id },
-    { ...change, ...shown, version },
-  )
-}
-
-/** The changes of a user's address, oldest first: a few, since people make them. */
-export function addressChangesOf(db: Queryable, userId: number): Promise<RecordedAddressChange[]> {
-  return db.query<RecordedAddressChange>({
-    text: sql`select user_id, version, action, at, actor, request_id, before, after from user_address_change
-           where shard = $1 and user_id = $2 order by version`,
-    values: [shardOf(userId), userId],
   })
 }
 

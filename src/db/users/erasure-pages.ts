@@ -5,6 +5,7 @@
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { forgetUser } from '../breaker/settings.ts'
+import { CHANGE_LOGS } from '../changes/logs.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import { type Database, inSnapshot, type Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
@@ -129,13 +130,11 @@ const TABLES_OF_USER = [
   'reservation_action',
   'event_sequence',
   'transfer',
-  'profile_change',
   'user_address',
-  'user_address_change',
   'increase_request',
-  'increase_request_change',
   'customer_figures',
-] as const
+  ...Object.values(CHANGE_LOGS).flatMap(({ table, isErasedByUser }) => (isErasedByUser ? [table] : [])),
+]
 
 /**
  * Removes a page of the user's rows of such tables. Resolves to whether that was all. No usage of the shard is compacted or

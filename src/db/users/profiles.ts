@@ -8,7 +8,6 @@ import type { Database, Queryable, Transaction } from '../connection/database.ts
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { nextNumber } from '../ledger/keys.ts'
-import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const COLUMNS = sql`user_id, ref, name, email, language, time_zone, version, updated_at, updated_by`
 
@@ -67,23 +66,6 @@ export async function writeProfile(tx: Transaction, profile: UserProfile): Promi
       updated_at === null ? null : timestampParam(updated_at),
       updated_by,
     ],
-  })
-}
-
-/** A change of a profile, with the profile as the API showed it before and after; null before: there was none. */
-export interface RecordedProfileChange extends AuditRow<'created' | 'updated'> {
-  user_id: number
-}
-
-export const insertProfileChange = (tx: Transaction, { user_id, ...change }: RecordedProfileChange) =>
-  insertAuditRow(tx, 'profile_change', { shard: shardOf(user_id), user_id }, change)
-
-/** The changes of a user's profile, oldest first: a few, since people make them. */
-export function profileChangesOf(db: Queryable, userId: number): Promise<RecordedProfileChange[]> {
-  return db.query<RecordedProfileChange>({
-    text: sql`select user_id, version, action, at, actor, request_id, before, after from profile_change
-           where shard = $1 and user_id = $2 order by version`,
-    values: [shardOf(userId), userId],
   })
 }
 

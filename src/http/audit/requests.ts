@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AuditQuery } from '../../contract/audit.ts'
 import { closed } from '../../contract/schemas.ts'
-import type { AuditFilter, AuditKey } from '../../db/users/audit.ts'
+import type { AuditFilter, AuditKey } from '../../db/changes/audit.ts'
 import { AUDITED_RESOURCES } from '../../domain/audit.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { cursorsOf, cursorTime, cursorInteger as id, type PageRequest, pageRequestOf } from '../platform/cursors.ts'

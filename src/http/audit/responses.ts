@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '../../contract/audit.ts'
+import { type AuditedChange, listChanges } from '../../db/changes/audit.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { type AuditedChange, listChanges } from '../../db/users/audit.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { auditPageOf, cursorAfter } from './requests.ts'
@@ -13,7 +13,8 @@ export async function auditPage(db: Database, query: AuditQuery): Promise<AuditP
   return { items: changes.map(entryOf), page_size: size, next_cursor: next && cursorAfter(next, filters) }
 }
 
-function entryOf({ resource, id, user_id, action, version, at, ...shown }: AuditedChange): AuditEntry {
+function entryOf(change: AuditedChange): AuditEntry {
+  const { resource, id, user_id, version } = change
   return {
     resource,
     quota_id: resource === 'quota' ? id : null,
@@ -22,14 +23,13 @@ function entryOf({ resource, id, user_id, action, version, at, ...shown }: Audit
     pause_id: resource === 'pause' ? id : null,
     increase_request_id: resource === 'increase_request' ? id : null,
     user_id,
-    action,
+    ...changeViewOf(change),
     version: resource === 'user' ? null : version,
-    at: formatTimestamp(at),
-    actor: shown.actor,
-    request_id: shown.request_id,
-    reason: shown.reason,
-    transfer_id: shown.transfer_id,
-    before: shown.before,
-    after: shown.after,
   }
+}
+
+/** A change as the API shows it to those who know of which thing it is. */
+export function changeViewOf<Change extends AuditedChange>({ version, action, at, actor, request_id, ...of }: Change) {
+  const { reason, transfer_id, before, after } = of
+  return { version, action, at: formatTimestamp(at), actor, request_id, reason, transfer_id, before, after }
 }

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { HistoryQuery } from '../../contract/quota-history.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
 import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
-import { formatTimestamp } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
+import { changeViewOf } from '../audit/responses.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
@@ -28,7 +28,7 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
       const { id } = request.params
       const { before, size } = startOf('quota', id, request.query)
       const slice = foundOrThrow(await changesOf(db, id, before, size), id)
-      const items = slice.items.map(change => ({ ...change, at: formatTimestamp(change.at) }))
+      const items = slice.items.map(changeViewOf)
       return { items, page_size: size, next_cursor: cursorAfter('quota', id, slice, ({ version }) => version) }
     },
   })

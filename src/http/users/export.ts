@@ -1,13 +1,14 @@
 import type { ExportRecord } from '../../contract/users.ts'
+import { type AuditFilter, type AuditKey, listChanges } from '../../db/changes/audit.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
+import { closedWindowsOf } from '../../db/quotas/history.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { listTransfers } from '../../db/quotas/transfers.ts'
 import { listReservations, type ReservationKey } from '../../db/reservations/lists.ts'
 import { exportUsage } from '../../db/usage/export.ts'
-import { addressChangesOf, findAddress } from '../../db/users/addresses.ts'
+import { findAddress } from '../../db/users/addresses.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
-import { findProfile, profileChangesOf } from '../../db/users/profiles.ts'
+import { findProfile } from '../../db/users/profiles.ts'
 import { denialsAfter, eventsAfter, pausesAfter, quotasAfter } from '../../db/users/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
@@ -17,6 +18,7 @@ import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../doma
 import { addressViewOf } from '../../domain/user-address.ts'
 import { closedWindowViewOf, profileViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
+import { changeViewOf } from '../audit/responses.ts'
 import { denialViewOf } from '../denials/responses.ts'
 import { recordViewOf } from '../reservations/responses.ts'
 import { transferView } from '../transfers/responses.ts'
@@ -57,15 +59,13 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
 async function* profilePages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
   const profile = await findProfile(db, userId)
   if (profile.version > 0) yield [{ record: 'user_profile', ...profileViewOf(profile) }]
-  const changes = await profileChangesOf(db, userId)
-  yield changes.map(change => ({ record: 'profile_change', ...change, at: formatTimestamp(change.at) }))
+  yield* changePages(db, { user_id: userId, resource: 'profile' }, { record: 'profile_change', user_id: userId })
 }
 
 async function* addressPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
   const address = await findAddress(db, userId)
   if (address !== undefined) yield [{ record: 'user_address', user_id: userId, ...addressViewOf(address, false) }]
-  const changes = await addressChangesOf(db, userId)
-  yield changes.map(change => ({ record: 'user_address_change', ...change, at: formatTimestamp(change.at) }))
+  yield* changePages(db, { user_id: userId, resource: 'address' }, { record: 'user_address_change', user_id: userId })
 }
 
 async function* quotaPages(
@@ -79,7 +79,7 @@ async function* quotaPages(
     for (const quota of quotas) {
       yield [{ record: 'quota', ...viewOf(quota, now), deleted_at: formatTimestampOrNull(quota.deleted_at) }]
       yield* windowPages(db, quota, now)
-      yield* changePages(db, quota)
+      yield* changePages(db, { quota_id: quota.id }, { record: 'quota_change', quota_id: quota.id })
     }
     if (quotas.length < PAGE) return
     after = quotas.at(-1)?.id ?? after
@@ -96,18 +96,16 @@ async function* windowPages(db: Database, { id }: Quota, now: EpochMs): AsyncGen
   }
 }
 
-async function* changePages(db: Database, { id }: Quota): AsyncGenerator<ExportRecord[], void> {
-  for (let before = MAX_INTEGER; ; ) {
-    const slice = await changesOf(db, id, before, PAGE)
-    const changes = slice?.items ?? []
-    yield changes.map(change => ({
-      record: 'quota_change',
-      quota_id: id,
-      ...change,
-      at: formatTimestamp(change.at),
-    }))
-    if (slice?.hasMore !== true) return
-    before = changes.at(-1)?.version ?? before
+async function* changePages(
+  db: Database,
+  filter: AuditFilter,
+  shown: ExportRecord,
+): AsyncGenerator<ExportRecord[], void> {
+  for (let after: AuditKey | undefined; ; ) {
+    const { changes, next } = await listChanges(db, filter, after, PAGE)
+    yield changes.map(change => ({ ...shown, ...changeViewOf(change) }))
+    if (next === null) return
+    after = next
   }
 }
 

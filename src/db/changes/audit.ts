@@ -3,16 +3,15 @@
  * more units, their addresses for messages, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
-import { SHARD_COUNT, shardOf, shardOfQuota } from '../../domain/shard.ts'
+import { SHARD_COUNT, type Shard, shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { sliceOf } from '../connection/slice.ts'
-import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
-import { PAUSE_SHARD } from '../pauses/pauses.ts'
-import { PLAN_SHARD } from '../plans/plans.ts'
+import { CHANGE_LOGS, LOGGED_RESOURCES } from './logs.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
 export interface AuditKey {
@@ -56,8 +55,8 @@ export interface AuditFilter {
   to?: EpochMs
 }
 
-export interface AuditSlice {
-  changes: AuditedChange[]
+export interface AuditSlice<Row = AuditedChange> {
+  changes: Row[]
   /** The place after which the next page begins; null on the last. With one, a page may be short or even empty. */
   next: AuditKey | null
 }
@@ -65,94 +64,59 @@ export interface AuditSlice {
 /** Rows of a table that a page scans, at most, for those that its filters select. */
 const MAX_SCANNED = 5_000
 
-/** A table of changes. */
+/** A table that the list reads. */
 interface Source {
   resource: AuditedResource
   table: Sql
+  /** The column of the thing's id. */
+  id: string
+  shardOf: (id: number) => Shard
+  /** SQL: the user of a change, as an index begins with it. */
+  user?: Sql
   /** The columns of the key, in the order of `AuditKey`. */
   key: readonly [Sql, ...Sql[]]
   columns: Sql
 }
 
-const SOURCES: readonly Source[] = [
-  {
-    resource: 'quota',
-    table: sql`quota_change`,
-    key: [sql`at`, sql`shard`, sql`quota_id`, sql`version`],
-    columns: sql`at, 'quota' as resource, shard, quota_id as id, version, action, actor, request_id,
-      (after ->> 'user_id')::bigint as user_id, reason, transfer_id, before, after`,
-  },
-  {
-    resource: 'webhook',
-    table: sql`webhook_change`,
-    key: [sql`at`, sql`shard`, sql`webhook_id`, sql`version`],
-    columns: sql`at, 'webhook' as resource, shard, webhook_id as id, version, action, actor, request_id,
-      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'plan',
-    table: sql`plan_change`,
-    key: [sql`at`, sql`shard`, sql`plan_id`, sql`version`],
-    columns: sql`at, 'plan' as resource, shard, plan_id as id, version, action, actor, request_id,
-      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'breaker',
-    table: sql`breaker_change`,
-    key: [sql`at`, sql`shard`, sql`breaker_id`, sql`version`],
-    columns: sql`at, 'breaker' as resource, shard, breaker_id as id, version, action, actor, request_id,
-      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'pause',
-    table: sql`pause_change`,
-    key: [sql`at`, sql`shard`, sql`pause_id`, sql`version`],
-    columns: sql`at, 'pause' as resource, shard, pause_id as id, version, action, actor, request_id, user_id, null as reason,
-      null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'increase_request',
-    table: sql`increase_request_change`,
-    key: [sql`at`, sql`shard`, sql`increase_request_id`, sql`version`],
-    columns: sql`at, 'increase_request' as resource, shard, increase_request_id as id, version, action, actor, request_id, user_id,
-      null as reason, null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'profile',
-    table: sql`profile_change`,
-    key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
-    columns: sql`at, 'profile' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
-      null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'address',
-    table: sql`user_address_change`,
-    key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
-    columns: sql`at, 'address' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
-      null::bigint as transfer_id, before, after`,
-  },
-  {
-    resource: 'user',
-    table: sql`erasure`,
-    key: [sql`requested_at`, sql`shard`, sql`user_id`],
-    columns: sql`requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
-      requested_by as actor, request_id, user_id, null as reason, null::bigint as transfer_id, null::jsonb as before, null::jsonb as after`,
-  },
-]
+const NO_CAUSE = sql`null as reason, null::bigint as transfer_id`
+
+const LOGS = LOGGED_RESOURCES.map((resource): Source => {
+  const { table, hasCause, ...log } = CHANGE_LOGS[resource]
+  const id = sqlName(log.id)
+  return {
+    ...log,
+    resource,
+    table: sqlName(table),
+    key: [sql`at`, sql`shard`, id, sql`version`],
+    columns: sql`at, ${sqlText(resource)} as resource, shard, ${id} as id, version, action, actor, request_id,
+      ${log.user ?? sql`null::bigint`} as user_id, ${hasCause ? sql`reason, transfer_id` : NO_CAUSE}, before, after`,
+  }
+})
+
+const ERASURES: Source = {
+  resource: 'user',
+  table: sql`erasure`,
+  id: 'user_id',
+  shardOf,
+  user: sql`user_id`,
+  key: [sql`requested_at`, sql`shard`, sql`user_id`],
+  columns: sql`requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
+    requested_by as actor, request_id, user_id, ${NO_CAUSE}, null::jsonb as before, null::jsonb as after`,
+}
 
 /** A page of changes, newest first. */
-export function listChanges(
+export function listChanges<Row extends AuditedChange = AuditedChange>(
   db: Database,
   filter: AuditFilter,
   after: AuditKey | undefined,
   size: number,
   maxScanned = MAX_SCANNED,
-): Promise<AuditSlice> {
+): Promise<AuditSlice<Row>> {
   // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
-    const slices: AuditSlice[] = []
-    for (const source of SOURCES) {
+    const slices: AuditSlice<Row>[] = []
+    for (const source of [...LOGS, ERASURES]) {
       if (mayHold(source, filter)) slices.push(await listOf(tx, source, filter, after, size, maxScanned))
     }
     return merge(slices, size)
@@ -160,19 +124,15 @@ export function listChanges(
 }
 
 /** Whether a table can hold what the filter selects. */
-function mayHold({ resource }: Source, filter: AuditFilter): boolean {
+function mayHold({ resource, id, user }: Source, filter: AuditFilter): boolean {
   if (filter.raised !== undefined && resource !== 'quota') return false
   if (filter.resource !== undefined && filter.resource !== resource) return false
-  if (filter.quota_id !== undefined && resource !== 'quota') return false
-  if (filter.webhook_id !== undefined && resource !== 'webhook') return false
-  if (filter.plan_id !== undefined && resource !== 'plan') return false
-  if (filter.pause_id !== undefined && resource !== 'pause') return false
-  if (filter.increase_request_id !== undefined && resource !== 'increase_request') return false
-  return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan' && resource !== 'breaker')
+  if (THINGS.some(thing => filter[thing] !== undefined && thing !== id)) return false
+  return filter.user_id === undefined || user !== undefined
 }
 
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
-function merge(slices: readonly AuditSlice[], size: number): AuditSlice {
+function merge<Row extends AuditedChange>(slices: readonly AuditSlice<Row>[], size: number): AuditSlice<Row> {
   const [only, ...others] = slices
   if (others.length === 0) return only ?? { changes: [], next: null }
   const end = slices.flatMap(({ next }) => next ?? []).toSorted(newestFirst)[0]
@@ -199,26 +159,28 @@ function newestFirst(one: AuditKey, other: AuditKey): number {
 
 /* ── One table ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-async function listOf(
+async function listOf<Row extends AuditedChange>(
   tx: Queryable,
   source: Source,
   filter: AuditFilter,
   after: AuditKey | undefined,
   size: number,
   maxScanned: number,
-): Promise<AuditSlice> {
+): Promise<AuditSlice<Row>> {
   const values: SqlValue[] = []
   const scanned = scanOf(source, filter, after, values)
-  const selected = whereClauseOf(filter, values)
-  const rows = await tx.query<AuditedChange>({
+  const conditions = conditionsOf(filter, values)
+  const rows = await tx.query<Row>({
     text: sql`select * from (
         select ${source.columns} from (${scanned} limit ${bind(values, maxScanned)}) scanned
-      ) c where ${selected} limit ${bind(values, size + 1)}`,
+      ) c where ${allOf(conditions)} limit ${bind(values, size + 1)}`,
     values,
   })
   const { items, hasMore } = sliceOf(rows, size)
   const last = items.at(-1)
   if (hasMore && last !== undefined) return { changes: items, next: last }
+  // Where each row that was scanned is selected, less than a scan is all there is.
+  if (conditions.length === 0 && rows.length < maxScanned) return { changes: items, next: null }
   return { changes: items, next: await endOfScan(tx, source, filter, after, maxScanned) }
 }
 
@@ -257,33 +219,23 @@ function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined
     const bounds = isOfOne(filter) ? [after.version] : boundsOf(source, after).slice(0, key.length)
     conditions.push(sql`(${joinSql(key)}) < (${joinSql(bounds.map(bound => bind(values, bound)))})`)
   }
-  const where = conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
-  return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
+  return sql`select * from ${source.table} where ${allOf(conditions)} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
-/** The quota, webhook, plan, pause or request of which the list is; undefined: of several. */
-const oneOf = ({ quota_id, webhook_id, plan_id, pause_id, increase_request_id }: AuditFilter) =>
-  quota_id ?? webhook_id ?? plan_id ?? pause_id ?? increase_request_id
+/** The filters by one thing. */
+const THINGS = ['quota_id', 'webhook_id', 'plan_id', 'pause_id', 'increase_request_id'] as const
+/** The id of the thing of which the list is; undefined: of several. */
+const oneOf = (filter: AuditFilter) => THINGS.map(thing => filter[thing]).find(id => id !== undefined)
 const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
 
-/** What is kept by user. */
-const OF_USERS: ReadonlySet<AuditedResource> = new Set(['user', 'profile', 'address'])
-
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
-function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
+function accessOf({ resource, id, shardOf, user }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { user_id, request_id, actor } = filter
-  const id = oneOf(filter)
-  if (id !== undefined) {
-    const shard = resource === 'plan' ? PLAN_SHARD : resource === 'pause' ? PAUSE_SHARD : shardOfQuota(id)
-    return [sql`shard = ${bind(values, shard)}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
-  }
-  if (OF_USERS.has(resource) && user_id !== undefined)
-    return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
+  const one = id === 'user_id' ? user_id : oneOf(filter)
+  if (one !== undefined) return [sql`shard = ${bind(values, shardOf(one))}`, sql`${sqlName(id)} = ${bind(values, one)}`]
   if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
-  if (user_id !== undefined && (resource === 'pause' || resource === 'increase_request'))
-    return [sql`user_id = ${bind(values, user_id)}`]
-  if (user_id !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, user_id)}`]
+  if (user_id !== undefined && user !== undefined) return [sql`${user} = ${bind(values, user_id)}`]
   return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
 }
 
@@ -305,7 +257,7 @@ const RAISED = sql`case action
     else false end`
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
-function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
+function conditionsOf(filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { action, actor, request_id, user_id, raised, from, to, ...others } = filter
   const {
     resource: _resource,
@@ -326,5 +278,7 @@ function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
     if (from !== undefined) conditions.push(sql`at >= ${bind(values, timestampParam(from))}`)
     if (to !== undefined) conditions.push(sql`at < ${bind(values, timestampParam(to))}`)
   }
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return conditions
 }
+
+const allOf = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `))

@@ -6,40 +6,23 @@ import type { Database, Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
-
-/** The tables of changes, and what they are changes of. */
-const KEYS = {
-  quota_change: sql`quota_id`,
-  webhook_change: sql`webhook_id`,
-  plan_change: sql`plan_id`,
-  pause_change: sql`pause_id`,
-  increase_request_change: sql`increase_request_id`,
-  breaker_change: sql`breaker_id`,
-  profile_change: sql`user_id`,
-  user_address_change: sql`user_id`,
-}
-
-export type ChangeTable = keyof typeof KEYS
-export const CHANGE_TABLES: readonly ChangeTable[] = [
-  'quota_change',
-  'webhook_change',
-  'plan_change',
-  'pause_change',
-  'increase_request_change',
-  'breaker_change',
-  'profile_change',
-  'user_address_change',
-]
+import { CHANGE_LOGS, type LoggedResource } from './logs.ts'
 
 /**
  * Removes a page of the changes at `cutoff` and before, oldest first. Resolves to how many it removed: fewer than `rows` if
  * none is left, or another transaction has locked the others.
  */
-export function removeOldChanges(db: Database, table: ChangeTable, cutoff: EpochMs, rows: number): Promise<number> {
-  const key = [sql`shard`, KEYS[table], sql`version`]
+export function removeOldChanges(
+  db: Database,
+  resource: LoggedResource,
+  cutoff: EpochMs,
+  rows: number,
+): Promise<number> {
+  const { id, table } = CHANGE_LOGS[resource]
+  const key = [sql`shard`, sqlName(id), sql`version`]
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    if (tx.isCluster) return removeFromCluster(tx, table, cutoff, rows)
+    if (tx.isCluster) return removeFromCluster(tx, resource, cutoff, rows)
     const [page] = await tx.query<{ removed: number }>({
       name: `remove-old-${table}`,
       text: sql`with page as materialized (
@@ -60,10 +43,15 @@ export function removeOldChanges(db: Database, table: ChangeTable, cutoff: Epoch
 }
 
 /** A cluster locks rows of one shard at a time, and changes none in a part of a statement. */
-async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: EpochMs, rows: number): Promise<number> {
-  const id = KEYS[table]
+async function removeFromCluster(
+  tx: Transaction,
+  resource: LoggedResource,
+  cutoff: EpochMs,
+  rows: number,
+): Promise<number> {
+  const [table, id] = [sqlName(CHANGE_LOGS[resource].table), sqlName(CHANGE_LOGS[resource].id)]
   const page = await tx.query<{ shard: Shard; id: number; version: number }>({
-    text: sql`select shard, ${id} as id, version from ${sqlName(table)} where at <= $1 order by at, shard, ${id}, version limit $2`,
+    text: sql`select shard, ${id} as id, version from ${table} where at <= $1 order by at, shard, ${id}, version limit $2`,
     values: [timestampParam(cutoff), rows],
   })
   const removed = await runPerCitusShard(
@@ -75,10 +63,10 @@ async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: Ep
         text: sql`with locked as materialized (
                  select c.shard, c.${id} as id, c.version
                  from unnest($1::smallint[], $2::bigint[], $3::bigint[]) p (shard, id, version)
-                 join ${sqlName(table)} c on c.shard = p.shard and c.${id} = p.id and c.version = p.version
+                 join ${table} c on c.shard = p.shard and c.${id} = p.id and c.version = p.version
                  where c.shard = any($1::smallint[]) for update of c skip locked
                )
-               delete from ${sqlName(table)} c using locked l
+               delete from ${table} c using locked l
                where c.shard = l.shard and c.${id} = l.id and c.version = l.version and c.shard = any($1::smallint[])
                returning 1`,
         values: [part.map(({ shard }) => shard), part.map(({ id }) => id), part.map(({ version }) => version)],
