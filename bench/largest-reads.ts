@@ -61,7 +61,6 @@ export function largestReads(of: ReadSubjects): Readonly<Record<string, string>>
     listCustomers: `/admin/customers?${PAGE}&view=at_risk`,
     listPlans: `/admin/plans?${PAGE}`,
     getPlan: `/admin/plans/${of.plan}`,
-    listChangesOfPlan: `/admin/plans/${of.plan}/history?${PAGE}`,
     listIncreaseRequests: `/admin/requests?${PAGE}`,
     listPauses: `/admin/pauses?${PAGE}`,
     getPause: `/admin/pauses/${of.pause}`,
@@ -85,7 +84,6 @@ export function largestReads(of: ReadSubjects): Readonly<Record<string, string>>
     getWebhook: `/admin/webhooks/${of.webhook}`,
     listWebhookDeliveries: `/admin/webhooks/${of.webhook}/deliveries?limit=${MAX_PAGE_SIZE}`,
     getWebhookDelivery: `/admin/webhooks/${of.webhook}/deliveries/${of.delivery}`,
-    listChangesOfWebhook: `/admin/webhooks/${of.webhook}/history?${PAGE}`,
     whoAmI: '/me',
   }
 }

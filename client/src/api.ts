@@ -1060,49 +1060,6 @@ export type PlanPage = {
   readonly nextCursor: string | null
 }
 
-/** The plan as the API showed it at the time. Fields that were added later are missing. */
-export type PlanAsShown = {
-  readonly id?: number
-  /** Grows by one with each change of `name` or `slots`. The ETag. */
-  readonly version?: number
-  /** A display name. Users see it. */
-  readonly name?: string
-  /** The quotas of the plan, 20 at most. */
-  readonly slots?: ReadonlyArray<PlanSlot>
-  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
-  readonly isDefault?: boolean
-  /** An archived plan is given to no further user; those who have it keep it. */
-  readonly archived?: boolean
-  readonly createdAt?: string
-  /** The subject of the token. */
-  readonly createdBy?: string
-  readonly updatedAt?: string
-  /** The subject of the token. */
-  readonly updatedBy?: string
-}
-
-/** A change of a plan: who, when, from what to what. */
-export type PlanChange = {
-  /** Numbers the changes of the plan, from 1. It is not the version of the plan. */ readonly version: number
-  readonly action: 'created' | 'updated' | 'archived'
-  readonly at: string
-  /** The `sub` of the administrator's token. */
-  readonly actor: string
-  /** The `X-Request-Id` of the call. */
-  readonly requestId: string
-  /** null for a creation. */
-  readonly before: PlanAsShown | null
-  readonly after: PlanAsShown
-}
-
-/** Changes of a plan, newest first. */
-export type PlanHistory = {
-  readonly items: ReadonlyArray<PlanChange>
-  readonly pageSize: number
-  /** The `cursor` of the next page; null on the last page. */
-  readonly nextCursor: string | null
-}
-
 export type GivePlanReq = {
   readonly planId: number
   /** Whether fields that administrators have changed by hand are set to what the plan says. */
@@ -3485,72 +3442,6 @@ export type Redelivered = {
   /** The number of deliveries that are now due again. */ readonly redelivered: number
 }
 
-/** The webhook as the API showed it at the time, without its secret. Fields that were added later are missing. */
-export type WebhookAsShown = {
-  readonly id?: number
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
-  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
-  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs. */
-  readonly url?: string | null
-  /** null: it has a URL, or users have theirs. */
-  readonly addresses?: ReadonlyArray<string> | null
-  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
-  readonly language?: 'en' | 'de'
-  /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
-  readonly userIds?: ReadonlyArray<number> | null
-  readonly types?: ReadonlyArray<string> | null
-  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
-  readonly onlyWhenLow?: {
-    /** Fewer units than this are little. */ readonly units?: number
-    /** Less than this share of `quota.limit` of the event is little. */
-    readonly share?: number
-  } | null
-  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
-  readonly digest?: {
-    /** The hour of the day. */ readonly hour: number
-    /** The IANA time zone of the hour. */
-    readonly timeZone: string
-  } | null
-  /** A display text. */
-  readonly description?: string | null
-  /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
-  readonly enabled?: boolean
-  /** Why the service disabled it. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410. null if the service did not disable it. */
-  readonly disabledReason?: 'failing' | 'gone' | null
-  /** Since when all attempts have failed. */
-  readonly failingSince?: string | null
-  /** Until when the secret before the last rotation also signs. */
-  readonly previousUntil?: string | null
-  readonly createdAt?: string
-  readonly createdBy?: string
-  readonly updatedAt?: string
-  readonly updatedBy?: string
-}
-
-/** A change of a webhook: who, when, from what to what. */
-export type WebhookChange = {
-  /** Numbers the recorded changes of the webhook, from 1. */ readonly version: number
-  /** `disabled`: the service disabled it, because its receiver takes nothing any more. `secret_discarded`: its secret could not be decrypted and was replaced. */
-  readonly action: 'created' | 'updated' | 'secret_rotated' | 'secret_discarded' | 'disabled' | 'deleted'
-  readonly at: string
-  /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
-  readonly actor: string
-  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
-  readonly requestId: string | null
-  /** null for a creation. */
-  readonly before: WebhookAsShown | null
-  /** null for a deletion. */
-  readonly after: WebhookAsShown | null
-}
-
-/** Changes of a webhook, newest first. */
-export type WebhookHistory = {
-  readonly items: ReadonlyArray<WebhookChange>
-  readonly pageSize: number
-  /** The `cursor` of the next page; null on the last page. */
-  readonly nextCursor: string | null
-}
-
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
   /** What was changed. */
@@ -3580,6 +3471,7 @@ export type AuditEntry = {
   readonly userName?: string | null
   /** The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
   readonly userId: number | null
+  /** Of webhooks, `disabled`: the service disabled it, because its receiver takes nothing any more; `secret_discarded`: its secret could not be decrypted and was replaced. */
   readonly action:
     | 'created'
     | 'updated'
@@ -3594,7 +3486,7 @@ export type AuditEntry = {
     | 'declined'
     | 'withdrawn'
     | 'confirmed'
-  /** As in the history of the quota, webhook or plan, or of the profile, address, pause or request; null for an erasure. */
+  /** Numbers the changes of what was changed, from 1. Of a quota, a profile, an address and the breaker it is the version that the change made; of a plan it is not the version of the plan. null for an erasure. */
   readonly version: number | null
   readonly at: string
   /** The `sub` of the administrator's token, or of the user's who made or withdrew a request, or set or withdrew an address; `sms-quota` for the service itself, and for links in messages. */
@@ -4321,20 +4213,6 @@ export interface Api<Options> {
    */
   archivePlan(input: { readonly id: number }, options?: Options): Promise<undefined>
   /**
-   * Read the history of a plan.
-   *
-   * All changes, newest first.
-   */
-  listChangesOfPlan(
-    input: {
-      readonly pageSize?: number
-      /** `next_cursor` of the previous page. It fixes the filters. */
-      readonly cursor?: string
-      readonly id: number
-    },
-    options?: Options,
-  ): Promise<PlanHistory>
-  /**
    * Give the current version of a plan to many users.
    *
    * Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. With the `If-Match` of its dry run, a version that was made since is not given. Check that the last line of the response is `end`.
@@ -4831,20 +4709,6 @@ export interface Api<Options> {
   /** Send all events since a time again. */
   redeliverWebhook(input: { readonly id: number } & RedeliverReq, options?: Options): Promise<Redelivered>
   /**
-   * Read the history of a webhook.
-   *
-   * All changes, newest first; also of deleted webhooks. It holds no secret.
-   */
-  listChangesOfWebhook(
-    input: {
-      readonly pageSize?: number
-      /** `next_cursor` of the previous page. It fixes the filters. */
-      readonly cursor?: string
-      readonly id: number
-    },
-    options?: Options,
-  ): Promise<WebhookHistory>
-  /**
    * Check whether units are available.
    *
    * Answers what `reserve` would answer, and takes nothing.
@@ -5115,7 +4979,6 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   getPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}' },
   updatePlan: { method: 'PUT', path: '/api/sms/admin/plans/{id}', hasBody: true, takesKey: true },
   archivePlan: { method: 'DELETE', path: '/api/sms/admin/plans/{id}' },
-  listChangesOfPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}/history', query: ['pageSize', 'cursor'] },
   rollOutPlan: {
     method: 'POST',
     path: '/api/sms/admin/plans/{id}/roll-out',
@@ -5279,7 +5142,6 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     takesKey: true,
   },
   redeliverWebhook: { method: 'POST', path: '/api/sms/admin/webhooks/{id}/redeliver', hasBody: true, takesKey: true },
-  listChangesOfWebhook: { method: 'GET', path: '/api/sms/admin/webhooks/{id}/history', query: ['pageSize', 'cursor'] },
   check: { method: 'POST', path: '/api/sms/sender/quota/check', hasBody: true },
   reserve: { method: 'POST', path: '/api/sms/sender/quota/reserve', hasBody: true },
   consume: { method: 'POST', path: '/api/sms/sender/quota/consume', hasBody: true },

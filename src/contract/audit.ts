@@ -1,6 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/audit.ts'
-import { WEBHOOK_ACTIONS } from '../domain/webhook.ts'
 import {
   closed,
   cursorPageOf,
@@ -13,41 +12,8 @@ import {
   uint,
   userNames,
 } from './schemas.ts'
-import { Webhook } from './webhooks.ts'
 
-/** Who changed what: the history of a webhook, and the list of all administrators' changes. */
-
-export const WebhookAsShown = Type.Partial(Type.Object(Webhook.properties, { additionalProperties: true }), {
-  $id: 'WebhookAsShown',
-  description:
-    'The webhook as the API showed it at the time, without its secret. Fields that were added later are missing.',
-})
-
-export const WebhookChange = Type.Object(
-  {
-    version: positive({ description: 'Numbers the recorded changes of the webhook, from 1.' }),
-    action: Type.Enum([...WEBHOOK_ACTIONS], {
-      description:
-        '`disabled`: the service disabled it, because its receiver takes nothing any more. `secret_discarded`: its secret could not be decrypted and was replaced.',
-    }),
-    at: time(),
-    actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
-    request_id: nullable(Type.String(), {
-      description:
-        'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
-    }),
-    before: nullable(Type.Ref('WebhookAsShown#'), { description: 'null for a creation.' }),
-    after: nullable(Type.Ref('WebhookAsShown#'), { description: 'null for a deletion.' }),
-  },
-  { $id: 'WebhookChange', description: 'A change of a webhook: who, when, from what to what.' },
-)
-
-export const WebhookHistory = cursorPageOf('WebhookChange', {
-  $id: 'WebhookHistory',
-  description: 'Changes of a webhook, newest first.',
-})
-
-/* ── All changes ────────────────────────────────────────────────────────────────────────────────────────────────── */
+/** Who changed what: the list of all administrators' changes. */
 
 export const AuditQuery = Type.Object(
   {
@@ -103,10 +69,13 @@ export const AuditEntry = Type.Object(
       description:
         'The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
     }),
-    action: Type.Enum([...AUDITED_ACTIONS]),
+    action: Type.Enum([...AUDITED_ACTIONS], {
+      description:
+        'Of webhooks, `disabled`: the service disabled it, because its receiver takes nothing any more; `secret_discarded`: its secret could not be decrypted and was replaced.',
+    }),
     version: nullable(positive(), {
       description:
-        'As in the history of the quota, webhook or plan, or of the profile, address, pause or request; null for an erasure.',
+        'Numbers the changes of what was changed, from 1. Of a quota, a profile, an address and the breaker it is the version that the change made; of a plan it is not the version of the plan. null for an erasure.',
     }),
     at: time(),
     actor: Type.String({
@@ -142,18 +111,10 @@ export const AuditPage = cursorPageOf('AuditEntry', {
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const AUDIT_COMPONENTS = {
-  WebhookAsShown,
-  WebhookChange,
-  WebhookHistory,
   AuditEntry,
   AuditPage,
 } satisfies Record<string, TSchema>
 
-type References = { 'WebhookAsShown#': typeof WebhookAsShown }
-
-export type WebhookAsShown = Static<typeof WebhookAsShown>
-export type WebhookChange = Static<typeof WebhookChange, References>
-export type WebhookHistory = Static<typeof WebhookHistory, References & { 'WebhookChange#': typeof WebhookChange }>
 export type AuditQuery = Static<typeof AuditQuery>
 export type AuditEntry = Static<typeof AuditEntry>
 export type AuditPage = Static<typeof AuditPage, { 'AuditEntry#': typeof AuditEntry }>

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
-import { PLAN_ACTIONS, type PlanDraft, type PlannedFields, type planViewOf } from '../domain/plan.ts'
+import type { PlanDraft, PlannedFields, planViewOf } from '../domain/plan.ts'
 import { CreateQuotaReq } from './quotas.ts'
 import {
   ANCHOR,
@@ -152,29 +152,6 @@ export const PlansQuery = Type.Object(
 
 export const PlanPage = cursorPageOf('Plan', { $id: 'PlanPage', description: 'Plans, newest first.' })
 
-export const PlanAsShown = Type.Partial(Type.Object(plan, { additionalProperties: true }), {
-  $id: 'PlanAsShown',
-  description: 'The plan as the API showed it at the time. Fields that were added later are missing.',
-})
-
-export const PlanChange = Type.Object(
-  {
-    version: positive({ description: 'Numbers the changes of the plan, from 1. It is not the version of the plan.' }),
-    action: Type.Enum([...PLAN_ACTIONS]),
-    at: time(),
-    actor: Type.String({ description: "The `sub` of the administrator's token." }),
-    request_id: Type.String({ description: 'The `X-Request-Id` of the call.' }),
-    before: nullable(Type.Ref('PlanAsShown#'), { description: 'null for a creation.' }),
-    after: Type.Ref('PlanAsShown#'),
-  },
-  { $id: 'PlanChange', description: 'A change of a plan: who, when, from what to what.' },
-)
-
-export const PlanHistory = cursorPageOf('PlanChange', {
-  $id: 'PlanHistory',
-  description: 'Changes of a plan, newest first.',
-})
-
 /* ── Users ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 export const fresh = Type.Optional(
@@ -236,9 +213,6 @@ export const PLAN_COMPONENTS = {
   Plan,
   PlanDetail,
   PlanPage,
-  PlanAsShown,
-  PlanChange,
-  PlanHistory,
   GivePlanReq,
   UserPlan,
 } satisfies Record<string, TSchema>

@@ -24,7 +24,7 @@ import { operationsRoutes } from './operations/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
 import { rollOutRoutes } from './plans/roll-out-routes.ts'
-import { planHistoryRoutes, planRoutes } from './plans/routes.ts'
+import { planRoutes } from './plans/routes.ts'
 import { userPlanRoutes } from './plans/user-routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
 import { type AddressOf, createAddressOf } from './platform/client-address.ts'
@@ -52,7 +52,7 @@ import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { acceptReferences } from './users/named-users.ts'
 import { erasureRoutes, profileRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
-import { webhookHistoryRoutes, webhookRoutes } from './webhooks/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
@@ -101,7 +101,7 @@ const API: readonly Scope[] = [
     routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
   { prefix: '/api/sms/admin/customers', access: 'read', routes: [customerRoutes] },
-  { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
+  { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, rollOutRoutes] },
   { prefix: '/api/sms/admin/requests', access: 'read', routes: [adminRequestRoutes] },
   { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },
   { prefix: '/api/sms/admin/breaker', access: 'read', routes: [breakerRoutes, breakerSettingsRoutes] },
@@ -112,7 +112,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/audit', access: 'read', routes: [auditRoutes] },
   { prefix: '/api/sms/admin/overview', access: 'read', namesUsers: false, routes: [overviewRoutes] },
   { prefix: '/api/sms/admin/names', access: 'read', routes: [nameRoutes] },
-  { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
+  { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes] },
   { prefix: '/api/sms/sender/quota', access: 'send', routes: [senderRoutes] },
   { prefix: '/api/sms/me', access: 'anyone', routes: [callerRoutes] },
 ]

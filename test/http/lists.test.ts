@@ -3,11 +3,11 @@
  * fixes the filters and belongs to its list. The routes come from the service's own OpenAPI document, so that no list and no filter is missing.
  */
 import { describe, expect, test } from 'vitest'
+import { type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
 import { listPauses } from '../../src/db/pauses/lists.ts'
 import { listDenials } from '../../src/db/reservations/denials.ts'
 import { listReservations, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { listOfSender, type SenderKey } from '../../src/db/reservations/lists-of-senders.ts'
-import { type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
 import { AUDITED_RESOURCES } from '../../src/domain/audit.ts'
 import { MAX_INTEGER } from '../../src/domain/bounds.ts'
 import type { DenialKey } from '../../src/domain/denial.ts'
@@ -84,9 +84,9 @@ const twin = await change('POST', '/quota', { user_id: OTHER, limit: 5 }, named)
 const plans: Item[] = []
 for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
   plans.unshift(await change('POST', '/plans', { name, slots: [{ slot: 'monthly', limit: 5 }] }))
-const [plan, otherPlan] = plans
+const [plan] = plans
 const webhook = await change('POST', '/webhooks', { url: 'https://receiver.example/' })
-const twinOfWebhook = await change('POST', '/webhooks', { url: 'https://receiver.example/' }, colleague)
+await change('POST', '/webhooks', { url: 'https://receiver.example/' }, colleague)
 const pause = await change('POST', '/pauses', { user_id: MINE, country: 'AT' })
 const request = await change('POST', '/requests', { user_id: MINE, units: 5, reason: 'Sale' })
 await change('PUT', `/users/${MINE}/profile`, { name: 'Ann' })
@@ -98,7 +98,6 @@ for (const name of ['i', 'j']) await change('PUT', `/plans/${plan.id}`, { name }
 await change('DELETE', `/pauses/${pause.id}`)
 await change('DELETE', '/users/9/data')
 await change('PUT', `/quota/${twin.id}`, { limit: 7 })
-await change('PUT', `/webhooks/${twinOfWebhook.id}`, { description: 'a' })
 
 const [gateway, desk] = await names("insert into principal (subject) values ('gateway'), ('desk') returning id as name")
 const senders = [Number(gateway), Number(desk), null]
@@ -315,9 +314,7 @@ const LISTS: List[] = [
     }),
   },
   numbers(`/quota/${quota.id}/history`, 'version', ['4', '3', '2', '1'], `/quota/${twin.id}/history`),
-  numbers(`/quota/${quota.id}/windows`, 'window_no', ['4', '3', '2', '1', '0'], `/webhooks/${webhook.id}/history`),
-  numbers(`/plans/${plan.id}/history`, 'version', ['3', '2', '1'], `/plans/${otherPlan.id}/history`),
-  numbers(`/webhooks/${webhook.id}/history`, 'version', ['4', '3', '2', '1'], `/webhooks/${twinOfWebhook.id}/history`),
+  numbers(`/quota/${quota.id}/windows`, 'window_no', ['4', '3', '2', '1', '0'], `/quota/${twin.id}/history`),
   {
     ...{ path: `${ADMIN}/webhooks/${webhook.id}/deliveries`, nameOf: idOf, sizeName: 'limit', isFixing: false },
     all: await names(`select concat_ws('_', 'evt', event_shard, number) as name from webhook_delivery

@@ -57,7 +57,9 @@ test('the URL of Slack is a secret: it is stored encrypted, and nothing shows it
   expect(changed.body).toMatchObject({ url: shown, enabled: false })
   const answers = [
     changed,
-    ...(await Promise.all(['', `/${made.id}`, `/${made.id}/history`].map(part => call('GET', `${WEBHOOKS}${part}`)))),
+    ...(await Promise.all(
+      [WEBHOOKS, path, `/api/sms/admin/audit?webhook_id=${made.id}`].map(read => call('GET', read)),
+    )),
   ]
   const tables = await Promise.all(
     [
@@ -215,7 +217,7 @@ test('a digest waits for its hour, is kept by other changes, and is null for a p
   await dispatch()
   expect(receiver.deliveries.splice(0).map(({ body }) => JSON.parse(body).text)).toEqual(['Daily summary: 2 events'])
   expect((await call('PUT', path, { body: { digest: null } })).body.digest).toBeNull()
-  const [change] = (await call('GET', `${path}/history`)).body.items
+  const [change] = (await call('GET', '/api/sms/admin/audit?resource=webhook')).body.items
   expect(change).toMatchObject({ before: { digest }, after: { digest: null } })
   expect((await create({ url: receiver.url, digest: null })).digest).toBeNull()
 })

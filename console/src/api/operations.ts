@@ -95,7 +95,6 @@ interface Operations {
   'GET /admin/plans/{id}': Reads<'PlanDetail'>
   'PUT /admin/plans/{id}': Changes<'Plan', 'UpdatePlanReq'>
   'DELETE /admin/plans/{id}': Changes<null>
-  'GET /admin/plans/{id}/history': Reads<'PlanHistory', typeof HistoryQuery>
   'POST /admin/plans/{id}/roll-out': Streams<'RollOutRecord', null, 'RollOutReq'>
   'GET /admin/requests': Reads<'IncreaseRequestPage', typeof IncreaseRequestsQuery>
   'POST /admin/requests': Changes<'IncreaseRequest', 'IncreaseForUserReq'>
@@ -131,7 +130,6 @@ interface Operations {
   'GET /admin/webhooks/{id}/deliveries/{delivery}': Reads<'WebhookDeliveryDetail'>
   'POST /admin/webhooks/{id}/deliveries/{delivery}/redeliver': Changes<'Redelivered'>
   'POST /admin/webhooks/{id}/redeliver': Changes<'Redelivered', 'RedeliverReq'>
-  'GET /admin/webhooks/{id}/history': Reads<'WebhookHistory', typeof HistoryQuery>
 }
 
 export type Operation = keyof Operations

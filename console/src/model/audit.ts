@@ -25,7 +25,7 @@ export const isFiltered = (filters: ChangeFilters) => Object.values(filters).som
 
 /** What was changed as the API showed it: afterwards, or before if nothing is left. Of any resource. */
 type Shown = Api['QuotaAsShown'] &
-  Omit<Api['WebhookAsShown'], keyof Api['QuotaAsShown']> &
+  Omit<Partial<Api['Webhook']>, keyof Api['QuotaAsShown']> &
   Partial<Pick<Api['Pause'], 'country' | 'reason' | 'until'>> &
   Partial<Pick<IncreaseRequest, 'units' | 'note' | 'granted'>>
 

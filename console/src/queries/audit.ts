@@ -7,8 +7,11 @@ import { findName } from './names.ts'
 
 const PAGE_SIZE = 50
 
+/** What the changes are of. */
+type Of = { user_id?: number } | { plan_id: number } | { webhook_id: number }
+
 /** A page of administrators' changes, newest first. @param cursor null for the first page */
-export function changesQuery(filters: Partial<ChangeFilters> & { user_id?: number }, cursor: string | null) {
+export function changesQuery(filters: Partial<ChangeFilters> & Of, cursor: string | null) {
   return queryOptions({
     queryKey: ['GET /admin/audit', filters, cursor],
     queryFn: ({ signal }) =>

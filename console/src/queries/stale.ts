@@ -12,14 +12,22 @@ const QUOTAS: readonly Path[] = [
   '/admin/users/{user_id}/plan',
 ]
 const PLANS: readonly Path[] = [...QUOTAS, '/admin/plans']
-const REQUESTS: readonly Path[] = ['/quota/requests', '/admin/requests']
+const REQUESTS: readonly Path[] = ['/quota/requests', '/admin/requests', '/admin/audit']
 /** The units of a decision are on quotas. */
 const DECIDED: readonly Path[] = [...QUOTAS, ...REQUESTS]
 const USERS: readonly Path[] = ['/admin/users/{user_id}/profile', '/admin/search']
 /** A transfer may make the user who gets the units. */
 const MOVED: readonly Path[] = [...QUOTAS, ...USERS, '/admin/transfers', '/quota/reservations']
 const DENIALS: readonly Path[] = ['/quota/denials', '/admin/denials']
-const PAUSED: readonly Path[] = [...USERS, ...DENIALS, '/quota/summary', '/admin/pauses', '/admin/overview']
+const PAUSED: readonly Path[] = [
+  ...USERS,
+  ...DENIALS,
+  '/quota/summary',
+  '/admin/pauses',
+  '/admin/overview',
+  '/admin/audit',
+]
+const WEBHOOKS: readonly Path[] = ['/admin/webhooks', '/admin/audit']
 const DELIVERIES: readonly Path[] = ['/admin/webhooks/{id}/deliveries']
 
 /** What each change makes stale; null: all. */
@@ -54,11 +62,11 @@ const STALE: Readonly<Record<Change, readonly Path[] | null>> = {
   'POST /admin/requests/{id}/decline': DECIDED,
   'POST /admin/pauses': PAUSED,
   'DELETE /admin/pauses/{id}': PAUSED,
-  'PUT /admin/breaker': ['/admin/breaker'],
-  'POST /admin/webhooks': ['/admin/webhooks'],
-  'PUT /admin/webhooks/{id}': ['/admin/webhooks'],
-  'DELETE /admin/webhooks/{id}': ['/admin/webhooks'],
-  'POST /admin/webhooks/{id}/rotate-secret': ['/admin/webhooks'],
+  'PUT /admin/breaker': ['/admin/breaker', '/admin/audit'],
+  'POST /admin/webhooks': WEBHOOKS,
+  'PUT /admin/webhooks/{id}': WEBHOOKS,
+  'DELETE /admin/webhooks/{id}': WEBHOOKS,
+  'POST /admin/webhooks/{id}/rotate-secret': WEBHOOKS,
   'POST /admin/webhooks/{id}/test': [],
   'POST /admin/webhooks/{id}/deliveries/{delivery}/redeliver': DELIVERIES,
   'POST /admin/webhooks/{id}/redeliver': DELIVERIES,

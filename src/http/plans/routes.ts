@@ -2,19 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { archivePlanIf, createPlanOnce, updatePlanOnce } from '../../admin/plans.ts'
 import { CreatePlanReq, PlanParams, PlansQuery, UpdatePlanReq } from '../../contract/plans.ts'
-import { HistoryQuery } from '../../contract/quota-history.ts'
 import { ChangeHeaders, IfMatchHeaders } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { changesOfPlan } from '../../db/plans/history.ts'
 import { findPlan, listPlans, usersByVersion } from '../../db/plans/plans.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { planViewOf, type SlotDraft } from '../../domain/plan.ts'
-import { formatTimestamp } from '../../domain/time.ts'
 import { invalidRequest } from '../../errors.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
-import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { slotDraftOf } from './requests.ts'
@@ -131,25 +127,6 @@ function archiveRoute(server: FastifyInstance, { db, now }: RouteContext): void 
       const archived = await archivePlanIf(db, id, authorOf(request, now()), check)
       if (archived.outcome !== 'archived') throw notChangeable(archived, id)
       return reply.code(204).send(null)
-    },
-  })
-}
-
-/** The past of a plan: `/api/sms/admin/plans/{id}/history`. */
-export function planHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '/:id/history', {
-    ...operation('Administrator', 'listChangesOfPlan', 'Read the history of a plan', 'All changes, newest first.'),
-    isReport: true,
-    params: PlanParams,
-    query: HistoryQuery,
-    answer: 'PlanHistory',
-    errors: ['not_found'],
-    handler: async request => {
-      const { id } = request.params
-      const { before, size } = startOf('plan', id, request.query)
-      const slice = foundPlan(await changesOfPlan(db, id, before, size), id)
-      const items = slice.items.map(recorded => ({ ...recorded, at: formatTimestamp(recorded.at) }))
-      return { items, page_size: size, next_cursor: cursorAfter('plan', id, slice, ({ version }) => version) }
     },
   })
 }

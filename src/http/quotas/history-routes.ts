@@ -1,14 +1,45 @@
 import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
 import { HistoryQuery } from '../../contract/quota-history.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
+import { closed } from '../../contract/schemas.ts'
+import type { Slice } from '../../db/connection/slice.ts'
 import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
+import { invalidRequest } from '../../errors.ts'
 import { changeViewOf } from '../audit/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
+import { cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
 import { noSuchQuota } from './responses.ts'
+
+/** A quota, and the number of a change or a window before which the next page begins. */
+const cursors = cursorsOf(
+  Type.Object(
+    {
+      resource: Type.Literal('quota'),
+      id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
+      before: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+    },
+    closed,
+  ),
+)
+
+/** Where a page begins. @throws Problem `invalid_request` if the cursor belongs to another quota */
+function startOf(id: number, { page_size: size = DEFAULT_PAGE_SIZE, cursor }: HistoryQuery) {
+  if (cursor === undefined) return { before: MAX_INTEGER, size }
+  const read = cursors.read(cursor)
+  if (read.id !== id) throw invalidRequest([{ path: 'cursor', message: `belongs to quota ${read.id}` }])
+  return { before: read.before, size }
+}
+
+/** The cursor of the page after this one; null: it is the last. */
+function cursorAfter<Item>(id: number, { items, hasMore }: Slice<Item>, numberOf: (item: Item) => number) {
+  const last = hasMore ? items.at(-1) : undefined
+  return last === undefined ? null : cursors.write({ resource: 'quota', id, before: numberOf(last) })
+}
 
 /** The past of a quota: `/api/sms/admin/quota/{id}/history` and `…/{id}/windows`. Deleted quotas keep theirs. */
 export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
@@ -26,10 +57,10 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     errors: ['not_found'],
     handler: async request => {
       const { id } = request.params
-      const { before, size } = startOf('quota', id, request.query)
+      const { before, size } = startOf(id, request.query)
       const slice = foundOrThrow(await changesOf(db, id, before, size), id)
       const items = slice.items.map(changeViewOf)
-      return { items, page_size: size, next_cursor: cursorAfter('quota', id, slice, ({ version }) => version) }
+      return { items, page_size: size, next_cursor: cursorAfter(id, slice, ({ version }) => version) }
     },
   })
 
@@ -46,10 +77,10 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     errors: ['not_found'],
     handler: async request => {
       const { id } = request.params
-      const { before, size } = startOf('quota', id, request.query)
+      const { before, size } = startOf(id, request.query)
       const slice = foundOrThrow(await closedWindowsOf(db, id, before, size, now()), id)
       const items = slice.items.map(closedWindowViewOf)
-      return { items, page_size: size, next_cursor: cursorAfter('quota', id, slice, ({ window_no }) => window_no) }
+      return { items, page_size: size, next_cursor: cursorAfter(id, slice, ({ window_no }) => window_no) }
     },
   })
 }

@@ -2,17 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { deleteWebhook } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
-import { HistoryQuery } from '../../contract/quota-history.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
-import { changesOfWebhook } from '../../db/webhooks/history.ts'
 import { findWebhook, listWebhooks } from '../../db/webhooks/webhooks.ts'
-import { formatTimestamp } from '../../domain/time.ts'
 import { MAX_WEBHOOKS, type WebhookKind, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { destinationOf, digestOf, requireDestination, typesOf } from './requests.ts'
@@ -145,27 +141,4 @@ async function kindOf(db: RouteContext['db'], id: number): Promise<WebhookKind |
 
 function tooManyWebhooks(): Problem {
   return new Problem('too_many_webhooks', `There are already ${MAX_WEBHOOKS} webhooks, the maximum.`)
-}
-
-/** The past of a webhook: `/api/sms/admin/webhooks/{id}/history`. Deleted webhooks keep theirs. */
-export function webhookHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '/:id/history', {
-    ...operation(
-      'Events',
-      'listChangesOfWebhook',
-      'Read the history of a webhook',
-      'All changes, newest first; also of deleted webhooks. It holds no secret.',
-    ),
-    params: WebhookParams,
-    query: HistoryQuery,
-    answer: 'WebhookHistory',
-    errors: ['not_found'],
-    handler: async request => {
-      const { id } = request.params
-      const { before, size } = startOf('webhook', id, request.query)
-      const slice = foundOrThrow(await changesOfWebhook(db, id, before, size), id)
-      const items = slice.items.map(change => ({ ...change, at: formatTimestamp(change.at) }))
-      return { items, page_size: size, next_cursor: cursorAfter('webhook', id, slice, ({ version }) => version) }
-    },
-  })
 }

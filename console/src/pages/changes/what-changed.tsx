@@ -12,7 +12,7 @@ import { PlanChanges } from '../plans/plan-changes.tsx'
 import { MetadataChanges } from '../quota/metadata.tsx'
 import { MovedUnitsText } from '../quota/moved-units.tsx'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from '../quota/settings.ts'
-import { Differences as WebhookDifferences } from '../webhooks/history.tsx'
+import { WebhookChanges } from '../webhooks/webhook-changes.tsx'
 
 interface ChangeProps {
   change: Change
@@ -34,7 +34,7 @@ const CONTENTS: Readonly<Record<Change['resource'], (props: ChangeProps) => Reac
   webhook: ({ change }) => (
     <>
       {labelOf(change)}
-      <WebhookDifferences change={change} />
+      <WebhookChanges change={change} />
     </>
   ),
   plan: ({ change }) => (

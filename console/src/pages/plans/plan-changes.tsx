@@ -9,6 +9,9 @@ import { slotText } from './slot-text.ts'
 
 const words = texts.plans.history
 
+/** A plan as it was at the time: old records can lack fields. */
+type RecordedPlan = Partial<Api['Plan']>
+
 interface Difference {
   name: string
   /** null where there was none. */
@@ -17,7 +20,7 @@ interface Difference {
 }
 
 /** What differs between two versions of a plan: its name, whether it is the default, and its quotas. */
-export function PlanChanges({ before, after }: { before: Api['PlanAsShown']; after: Api['PlanAsShown'] }) {
+export function PlanChanges({ before, after }: { before: RecordedPlan; after: RecordedPlan }) {
   return differencesOf(before, after).map(({ name, old, now }) => (
     <div key={name} className={`${rows.about} ${rows.name}`}>
       <bdi>{name}</bdi>: {old !== null && <bdi>{old}</bdi>}
@@ -27,7 +30,7 @@ export function PlanChanges({ before, after }: { before: Api['PlanAsShown']; aft
   ))
 }
 
-function differencesOf(before: Api['PlanAsShown'], after: Api['PlanAsShown']): Difference[] {
+function differencesOf(before: RecordedPlan, after: RecordedPlan): Difference[] {
   const ofPlan = [
     { name: words.version, old: numberOrNull(before.version), now: numberOrNull(after.version) },
     ...PLAN_FIELD_NAMES.map(name => ({

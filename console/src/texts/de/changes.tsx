@@ -16,6 +16,7 @@ export const changes: typeof english = {
     reason: 'Grund',
     by: 'Von',
     at: 'Am',
+    request: 'Anfrage',
   },
   actions: {
     created: 'Angelegt',

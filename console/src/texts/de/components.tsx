@@ -7,10 +7,6 @@ export const components: typeof english = {
       `Die Adresse enthält ${count === 1 ? 'einen Filter, den' : 'Filter, die'} es nicht gibt: ${filters}`,
     without: 'Liste ohne Filter anzeigen',
   },
-  changes: {
-    label: 'Änderungen',
-    columns: { change: 'Änderung', by: 'Von', at: 'Zeit', request: 'Anfrage' },
-  },
   noRows: {
     searching: 'Bisher keine gefunden',
     searchingAbout: 'Ältere sind noch nicht durchsucht.',

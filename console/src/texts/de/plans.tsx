@@ -117,7 +117,6 @@ export const plans: typeof english = {
     reload: 'Eigene Änderungen verwerfen',
   },
   history: {
-    actions: { created: 'Angelegt', updated: 'Geändert', archived: 'Archiviert' },
     fields: { name: 'Name', is_default: 'Standardtarif' },
     version: 'Fassung',
     yes: 'ja',

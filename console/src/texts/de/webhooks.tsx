@@ -263,14 +263,6 @@ export const webhooks: typeof english = {
     submit: 'Webhook löschen',
   },
   history: {
-    actions: {
-      created: 'Angelegt',
-      updated: 'Geändert',
-      secret_rotated: 'Geheimnis ersetzt',
-      secret_discarded: 'Geheimnis ersetzt, weil es nicht entschlüsselt werden konnte',
-      disabled: 'Vom Dienst abgeschaltet',
-      deleted: 'Gelöscht',
-    },
     yes: 'ja',
     no: 'nein',
   },

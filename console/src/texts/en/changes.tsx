@@ -17,6 +17,7 @@ export const changes = {
     reason: 'Reason',
     by: 'By',
     at: 'At',
+    request: 'Request',
   },
   actions: {
     created: 'Created',

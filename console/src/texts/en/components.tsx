@@ -8,10 +8,6 @@ export const components = {
       `The address has ${count === 1 ? 'a filter that does' : 'filters that do'} not exist: ${filters}`,
     without: 'Show the list without filters',
   },
-  changes: {
-    label: 'Changes',
-    columns: { change: 'Change', by: 'By', at: 'Time', request: 'Request' },
-  },
   noRows: {
     searching: 'None found so far',
     searchingAbout: 'Older ones are not searched yet.',

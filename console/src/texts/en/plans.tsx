@@ -119,7 +119,6 @@ export const plans = {
     reload: 'Discard my changes',
   },
   history: {
-    actions: { created: 'Created', updated: 'Changed', archived: 'Archived' },
     fields: { name: 'Name', is_default: 'Default plan' } satisfies Record<keyof PlanFields, string>,
     version: 'Version',
     yes: 'yes',

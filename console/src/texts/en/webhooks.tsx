@@ -256,14 +256,6 @@ export const webhooks = {
     submit: 'Delete webhook',
   },
   history: {
-    actions: {
-      created: 'Created',
-      updated: 'Changed',
-      secret_rotated: 'Secret rotated',
-      secret_discarded: 'Secret replaced, because it could not be decrypted',
-      disabled: 'Disabled by the service',
-      deleted: 'Deleted',
-    },
     yes: 'yes',
     no: 'no',
   },
