@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Page, Route } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   expectAccessible,
@@ -15,6 +15,7 @@ import {
 } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { PROJECT } from '../support/paths.ts'
+import { fillWithLongest, LONGEST_OPTIONS, longestId, notSent } from './longest-texts.ts'
 
 interface Entry {
   path: string
@@ -25,7 +26,7 @@ interface Entry {
 /** The routes of the console, so that every page is tested. Imported dynamically, because its types need the DOM. */
 const { PAGES }: { PAGES: readonly Entry[] } = await import(join(PROJECT, 'console/src/pages.tsx'))
 
-const site = await startSite()
+const site = await startSite(LONGEST_OPTIONS)
 const create = async (path: string, body: object, token = site.adminToken) => {
   const answer = await site.call('POST', `/api/sms/admin${path}`, { body, token })
   expect(answer.status).toBe(201)
@@ -41,50 +42,9 @@ const quota = await create('/quota', {
   external_ref: 'CRM-77',
 })
 await create('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
-const webhook = await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
+await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
 
-/** A hostile text of the maximum length of a field, in a script that each font has: to look for another takes the browser longer. */
-const longest = (length: number) => '<script>alert(1)</script> \u202Ecba\u202C '.padEnd(length, 'x')
-const [NAME, TYPE, REASON] = [longest(120), 'x'.repeat(64), longest(500)]
-/** What identifies has no marks of direction: subjects of tokens, and names of plans. */
-const [ACTOR, PLAN] = [200, 120].map(length => '<script>alert(1)</script> '.padEnd(length, 'x'))
-const longestId = (index: number) => `m${'-'.repeat(126)}${index}`
-const actor = await site.token({ sub: ACTOR, roles: ['sms-quota:admin'] })
-/** The longest texts that fields take, on each page of a user who is blocked by a cap. */
-const hostile = await create(
-  '/quota',
-  { user_id: 66, limit: 999_999_999_999, period: 'year', name: NAME, message_types: [TYPE] },
-  actor,
-)
-await site.call('POST', `/api/sms/admin/quota/${hostile}/adjust`, { token: actor, body: { delta: 1, reason: REASON } })
-await create('/quota', { user_id: 66, kind: 'cap', limit: 999_999_999, name: NAME })
-for (const [index, country] of ['DE', 'FR', undefined].entries()) {
-  const body = { user_id: 66, id: longestId(index), units: 333_333_333, country, message_type: TYPE }
-  const answer = await ask(index === 2 ? 'reserve' : 'consume', body)
-  expect(answer.body.granted).toBe(true)
-}
-const profile = { name: NAME, ref: 'r'.repeat(128), email: `${'e'.repeat(64)}@${'x'.repeat(180)}.example` }
-expect((await site.call('PUT', '/api/sms/admin/users/66/profile', { body: profile })).status).toBe(200)
-const given = await create('/quota', { user_id: 66, limit: 999_999_999, name: NAME }, actor)
-const moved = await site.call('POST', `/api/sms/admin/quota/${given}/transfer`, {
-  token: actor,
-  body: { to_user_id: 66, units: 999_999_999, reason: REASON },
-  headers: { 'idempotency-key': 'moved' },
-})
-expect(moved.status).toBe(201)
-const denied = await ask('reserve', { user_id: 66, id: longestId(3), units: 400, country: 'DE', message_type: TYPE })
-expect(denied.body.granted).toBe(false)
-const more = { units: 999_999_999, until: '2027-01-01T00:00:00.000Z', reason: REASON, quota_id: hostile }
-const asked = await site.call('POST', '/api/sms/quota/requests', { token: await site.userToken(66), body: more })
-expect(asked.status).toBe(201)
-
-const plan = await create(
-  '/plans',
-  { name: PLAN, slots: [{ slot: 'x'.repeat(40), limit: 999_999_999_999, name: NAME, message_types: [TYPE] }] },
-  actor,
-)
-const planned = await site.call('PUT', '/api/sms/admin/users/66/plan', { token: actor, body: { plan_id: plan } })
-expect(planned.status).toBe(200)
+const { sent, quota: hostile, plan, webhook, open, delivery } = await fillWithLongest(site)
 
 /** An example for each route with a parameter. */
 const EXAMPLES: Record<string, string> = {
@@ -113,11 +73,23 @@ const CALLERS = [
     token: site.adminToken,
     pages: [
       ...PAGES.filter(entry => entry.isFor({ user_id: 1, roles: ['admin'] }) && !entry.isFor(USER)),
-      { path: '/users/66?group_by=quota&as=table', label: undefined },
+      ...[
+        '/users/66?group_by=quota&as=table',
+        `/quotas/${hostile}?view=history`,
+        `/quotas/${hostile}?view=edit`,
+        `/quotas/new?copy=${hostile}`,
+        '/requests?show=all',
+        '/pauses?show=all',
+        '/messages?state=denied',
+      ].map(path => ({ path, label: undefined })),
     ],
   },
   { who: 'a user', token: await site.userToken(66), pages: PAGES.filter(entry => entry.isFor(USER)) },
 ]
+
+test('pages are filled with each free text of the API at its largest', () => {
+  expect(notSent(sent)).toEqual([])
+})
 
 test('every route with a parameter has an example', () => {
   const parameterized = PAGES.map(({ path }) => path).filter(path => path.includes(':'))
@@ -147,6 +119,28 @@ test.each(CALLERS)(
     }
   },
 )
+
+test.each([`/requests?request=${open}&of=66`, '/pauses?pause=new&for=66', `/webhooks/${webhook}?delivery=${delivery}`])(
+  'the dialog at %s fits 360 px',
+  async path => {
+    const page = await site.visit(path, { viewport: { width: 360, height: 800 } })
+    await page.getByRole('dialog').waitFor()
+    await settled(page)
+    await expectNoHorizontalScroll(page)
+    expect(await overflowing(page.getByRole('dialog'))).toEqual([])
+  },
+)
+
+/** What is cut off or scrolls sideways in a part of a page, which may hide what is too wide. */
+function overflowing(part: Locator): Promise<string[]> {
+  return part.evaluateAll(parts =>
+    parts.flatMap(one =>
+      [...one.querySelectorAll('*')]
+        .filter(element => element.getBoundingClientRect().right > one.getBoundingClientRect().right + 0.5)
+        .map(element => element.outerHTML.slice(0, 200)),
+    ),
+  )
+}
 
 /** The buttons and fields that are less than 40 px high, as HTML. */
 function lowTargets(page: Page): Promise<string[]> {

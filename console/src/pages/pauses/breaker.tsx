@@ -97,7 +97,9 @@ function ReadOnly({ saved }: { saved: Breaker }) {
           {modes[mode]}. {aboutModes[mode]}
         </dd>
         <dt>{form.types}</dt>
-        <dd>{message_types.join(', ')}</dd>
+        <dd>
+          <bdi>{message_types.join(', ')}</bdi>
+        </dd>
         {BUDGETS.map(budget => (
           <Fragment key={budget}>
             <dt>{form.labels[budget]}</dt>

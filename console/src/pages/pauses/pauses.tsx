@@ -161,7 +161,7 @@ function columnsOf(onLifted: ((message: string) => void) | null, stopped: readon
   return [
     { label: columns.country, kind: 'name', cell: ({ country }) => <strong>{countryLabel(country)}</strong> },
     { label: columns.user, kind: 'user', cell: pause => <For pause={pause} /> },
-    { label: columns.types, cell: ({ message_types }) => message_types?.join(', ') ?? words.allTypes },
+    { label: columns.types, cell: ({ message_types }) => <bdi>{message_types?.join(', ') ?? words.allTypes}</bdi> },
     { label: columns.until, cell: pause => <Until pause={pause} /> },
     { label: columns.reason, kind: 'name', cell: pause => <bdi>{reasonOf(pause)}</bdi> },
     {
