@@ -21,7 +21,7 @@ declare module '*/chart.module.css' {
 }
 
 declare module '*/cost.module.css' {
-  const classes: Readonly<Record<'about' | 'card' | 'character' | 'columns' | 'details' | 'facts' | 'heading' | 'kinds' | 'message' | 'name' | 'offer' | 'remaining' | 'result' | 'section' | 'segment' | 'segments' | 'text' | 'units', string>>
+  const classes: Readonly<Record<'about' | 'card' | 'character' | 'columns' | 'details' | 'facts' | 'heading' | 'kinds' | 'message' | 'offer' | 'remaining' | 'result' | 'section' | 'segment' | 'segments' | 'text' | 'units', string>>
   export default classes
 }
 
@@ -121,7 +121,7 @@ declare module '*/overview.module.css' {
 }
 
 declare module '*/page-title.module.css' {
-  const classes: Readonly<Record<'text' | 'title', string>>
+  const classes: Readonly<Record<'text', string>>
   export default classes
 }
 
@@ -131,7 +131,7 @@ declare module '*/plan.module.css' {
 }
 
 declare module '*/quota-form.module.css' {
-  const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'fixedTitle' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeFoot' | 'mergeRow' | 'mergeRows' | 'mergeText' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'note' | 'optional' | 'pair' | 'presets' | 'preview' | 'previewTitle' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
+  const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'fixedTitle' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeFoot' | 'mergeRow' | 'mergeRows' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'note' | 'optional' | 'pair' | 'presets' | 'preview' | 'previewTitle' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
   export default classes
 }
 
@@ -166,7 +166,7 @@ declare module '*/shell.module.css' {
 }
 
 declare module '*/sign-in.module.css' {
-  const classes: Readonly<Record<'card' | 'message' | 'opening' | 'page', string>>
+  const classes: Readonly<Record<'card' | 'opening' | 'page', string>>
   export default classes
 }
 

@@ -15,7 +15,7 @@ export function PageTitle({ title, about, children }: { title: string; about?: R
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mb="lg">
       <div className={classes.text}>
-        <Title order={1} size="h3" className={classes.title}>
+        <Title order={1} size="h3">
           {title}
         </Title>
         {about !== undefined && (

@@ -105,7 +105,7 @@ function SubjectOfName({ subject }: { subject: string }) {
   return (
     <>
       {' · '}
-      <bdi style={{ overflowWrap: 'anywhere' }}>{subject}</bdi>
+      <bdi>{subject}</bdi>
     </>
   )
 }
@@ -113,9 +113,5 @@ function SubjectOfName({ subject }: { subject: string }) {
 /** The name of an actor or sender, with the subject of the token as a tooltip; the subject alone if no name is known. */
 export function PrincipalName({ subject }: { subject: string }) {
   const name = useNames([subject]).get(subject)
-  return (
-    <bdi style={{ overflowWrap: 'anywhere' }} title={name === undefined ? undefined : subject}>
-      {name ?? subject}
-    </bdi>
-  )
+  return <bdi title={name === undefined ? undefined : subject}>{name ?? subject}</bdi>
 }

@@ -52,7 +52,7 @@ export default function Denials({ user }: { user: ViewedUser }) {
 /** Leads from a message id to the life of the message. */
 function MessageLife({ id, user }: { id: string; user: ViewedUser }) {
   return (
-    <Text size="sm" mb="sm" style={{ overflowWrap: 'anywhere' }}>
+    <Text size="sm" mb="sm">
       <Anchor component={Link} href={messageUrl(user, id)} inherit>
         {texts.denials.found.life(<bdi>{id}</bdi>)}
       </Anchor>

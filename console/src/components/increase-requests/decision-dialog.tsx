@@ -90,7 +90,7 @@ function About({ request }: { request: IncreaseRequest }) {
           <QuotaLink id={quota_id} kind="grant" user={{ user_id, isOwn: false }} />,
         )}
       </Text>
-      <Text size="sm" component="div" mt={6} style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" component="div" mt={6}>
         <bdi>{reason}</bdi>
       </Text>
     </div>

@@ -65,7 +65,7 @@ function KindRow({ kind: { character, count, replacement } }: { kind: CharacterK
   return (
     <li>
       <bdi className={classes.character}>{isVisible(character) ? character : '␣'}</bdi>
-      <span className={classes.name}>
+      <span>
         {characterName(character)}{' '}
         <span className={classes.about}>
           {codePointsOf(character)}

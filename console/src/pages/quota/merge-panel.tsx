@@ -43,7 +43,7 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
       <h2 id="merge-title" className={classes.mergeTitle} tabIndex={-1} ref={title}>
         {TEXTS.title}
       </h2>
-      <Text size="sm" className={classes.mergeText}>
+      <Text size="sm">
         {TEXTS.about(
           <Actor subject={theirs.updated_by} />,
           theirs.version,

@@ -4,7 +4,6 @@ import { usePageTitle } from '../../components/page-title.tsx'
 import { beginSignIn, finishSignIn, signInErrorMessage } from '../../session/provider.ts'
 import { keepToken } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import classes from './sign-in.module.css'
 import { Card } from './sign-in.tsx'
 import { SigningIn } from './signing-in.tsx'
 
@@ -46,7 +45,7 @@ function SignInFailedCard({ message }: { message: string }) {
   usePageTitle(failed.title)
   return (
     <Card title={failed.title} role="alert">
-      <Text size="sm" mb="md" className={classes.message}>
+      <Text size="sm" mb="md">
         {message}
       </Text>
       <Button component="a" href="/console/" fullWidth>

@@ -46,7 +46,7 @@ export function SignInByLink({ caller }: { caller: Caller }) {
   const roles = caller.roles.map(role => texts.shell.roles[role])
   return (
     <Card title={offer.title(caller.name ?? caller.subject)}>
-      <Text size="sm" mb="xs" className={classes.message}>
+      <Text size="sm" mb="xs">
         {offer.about(<bdi>{caller.subject}</bdi>, roles.length === 0 ? null : formatList(roles))}
       </Text>
       <Text size="sm" mb="md">
