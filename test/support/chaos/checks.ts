@@ -170,7 +170,7 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
   for (const { user_id, id, ...row } of rows) {
     const transfer = record.transfers.get(Number(/^_transfer:(\d+)$/.exec(id)?.[1]))
     if (id.startsWith('_opening.')) {
-      if (row.committed !== carriedBy.get(Number(id.slice('_opening.'.length))))
+      if (row.committed - row.refunded !== carriedBy.get(Number(id.slice('_opening.'.length))))
         findings.different.push(`${id}: ${JSON.stringify(row)}`)
     } else if (transfer === undefined && record.entries.get(`${user_id} ${id}`)?.shown === undefined)
       findings.unknown.push(`${user_id} ${id}`)
