@@ -5,7 +5,7 @@ import type { EpochMs } from './time.ts'
 export type KeptName = PlannedName | 'expires_at'
 
 /** What the first window of a quota of a plan began with. */
-export interface Opening {
+interface Opening {
   /** Units or messages of earlier quotas of the slot with which its first window began. Left out: none. */
   carried?: number
   /** How many of them each of those quotas had used. Left out: it is not known, as of quotas that earlier versions made. */
@@ -14,7 +14,7 @@ export interface Opening {
   fresh?: true
 }
 
-/** What a quota has used in a window that is open. */
+/** The units or messages that a quota has used in a window that is open. */
 export interface Carried {
   quota_id: number
   units: number

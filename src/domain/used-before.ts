@@ -121,7 +121,12 @@ function isLonger({ period }: Quota, slot: PlannedFields): boolean {
  *
  * @param giver that gave the units, as it ended
  */
-export function withoutReturned(quota: Quota, giver: Quota, { at, window_no }: Transfer, units: number) {
+export function withoutReturned(
+  quota: Quota,
+  giver: Quota,
+  { at, window_no }: Pick<Transfer, 'at' | 'window_no'>,
+  units: number,
+) {
   const carried_from = carriedIn(quota)
   const part = carried_from.find(({ quota_id }) => quota_id === giver.id)
   if (part === undefined || window_no !== giver.window_no) return null
