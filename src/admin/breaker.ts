@@ -7,7 +7,7 @@ import type { Database } from '../db/connection/database.ts'
 import { appendEvents } from '../db/outbox/writes.ts'
 import { insertPause, latestOfBreaker, lockPauses } from '../db/pauses/pauses.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import { type Evidence, evidenceViewOf, pauseMsOf } from '../domain/breaker.ts'
 import { type BreakerPatch, changeBreaker } from '../domain/breaker-settings.ts'
 import { type Pause, type PauseDraft, pauseViewOf } from '../domain/pause.ts'
@@ -66,7 +66,7 @@ export function trip(db: Database, finding: Finding, author: Author): Promise<Tr
   const { now } = author
   return db.transaction(async tx => {
     await lockAccounts(tx, [user_id])
-    if ((await usersBeingErased(tx, [user_id])).size > 0) return { outcome: 'being_erased' }
+    if (await isBeingErased(tx, user_id)) return { outcome: 'being_erased' }
     await lockPauses(tx)
     const last = await latestOfBreaker(tx, user_id, country)
     if (isHeld(last, observed, now)) return { outcome: 'held' }

@@ -1,13 +1,13 @@
 import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import { claimReference, findProfile, writeProfile } from '../db/users/profiles.ts'
 import { changeProfile, type ProfilePatch, type UserProfile } from '../domain/user-profile.ts'
 import { profileViewOf } from '../domain/view.ts'
 import type { Author } from './author.ts'
 import type { VersionCheck } from './lock-quota.ts'
-import { unlessRefused } from './refused.ts'
+import { undoRefused } from './refused.ts'
 
 export type ProfileUpdated =
   | { outcome: 'changed' | 'unchanged'; profile: UserProfile }
@@ -23,17 +23,14 @@ export type ProfileUpdated =
  * Changes a user's profile by merging, and makes the user if need be. A repeated call finds what it asks for and changes
  * nothing.
  */
-export async function updateProfile(
+export function updateProfile(
   db: Database,
   userId: number,
   patch: ProfilePatch,
   author: Author,
   mayChange: VersionCheck,
 ): Promise<ProfileUpdated> {
-  const ended = await unlessRefused<ProfileUpdated, ProfileUpdated>(undo =>
-    db.transaction(tx => change(tx, userId, patch, author, mayChange, undo)),
-  )
-  return 'done' in ended ? ended.done : ended.refused
+  return undoRefused<ProfileUpdated>(db, (tx, undo) => change(tx, userId, patch, author, mayChange, undo))
 }
 
 async function change(
@@ -45,8 +42,7 @@ async function change(
   undo: (outcome: ProfileUpdated) => never,
 ): Promise<ProfileUpdated> {
   await lockAccounts(tx, [userId])
-  const erased = await usersBeingErased(tx, [userId])
-  if (erased.size > 0) return { outcome: 'being_erased' }
+  if (await isBeingErased(tx, userId)) return { outcome: 'being_erased' }
   const before = await findProfile(tx, userId)
   // With a synchronous standby, a commit proves that it has what was read: an earlier call's answer may have been lost.
   const refuse = (outcome: ProfileUpdated) => (before.version === 0 ? undo(outcome) : outcome)

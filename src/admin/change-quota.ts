@@ -1,7 +1,6 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { withNumbers } from '../db/connection/sequences.ts'
 import { nextQuotaId } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import { EXTRA_NAME } from '../domain/extra-grant.ts'
 import { changeQuota, type Quota, type QuotaChange, type QuotaPatch, shownWindowEnd } from '../domain/quota.ts'
@@ -64,13 +63,11 @@ export function adjustQuotaOnce(
   key: string | undefined,
 ): Promise<Updated | Repeated<Quota>> {
   const call = { key, request: { id, ...adjustment }, answerOf: quotaOf }
-  return withNumbers(db, () =>
-    once(db, call, author, async tx => {
-      const known = await lockQuota(tx, id, author.now, mayChange)
-      if (adjustment.until !== undefined) return addForWindow(tx, known, adjustment, author)
-      return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
-    }),
-  )
+  return once(db, call, author, async tx => {
+    const known = await lockQuota(tx, id, author.now, mayChange)
+    if (adjustment.until !== undefined) return addForWindow(tx, known, adjustment, author)
+    return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
+  })
 }
 
 /** Adds a grant whose units end with the window of the known one. */
@@ -83,7 +80,7 @@ async function addForWindow(
   if (known.outcome !== 'known') return known
   const stored = [known.quota, ...known.others]
   const { id: quotaId, user_id } = known.quota
-  if ((await usersBeingErased(tx, [user_id])).size > 0) return { outcome: 'being_erased' }
+  if (await isBeingErased(tx, user_id)) return { outcome: 'being_erased' }
   const found = findGrant(stored, quotaId, author.now)
   if ('outcome' in found && found.outcome === 'unknown_value') return found
   if ('outcome' in found || found.quota.period === null)

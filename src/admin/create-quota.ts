@@ -1,7 +1,6 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { withNumbers } from '../db/connection/sequences.ts'
 import { lockAccounts, lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
 import { openingOf } from '../domain/reservation.ts'
@@ -28,7 +27,7 @@ export function createQuotaOnce(
   key: string | undefined,
 ): Promise<Created | Repeated<Quota>> {
   const call = { key, request: { ...draft }, answerOf: quotaOf }
-  return withNumbers(db, () => once(db, call, author, tx => createQuota(tx, draft, author)))
+  return once(db, call, author, tx => createQuota(tx, draft, author))
 }
 
 /**
@@ -62,8 +61,7 @@ export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Au
   if (issues.length > 0) return { outcome: 'invalid', issues }
   await lockAccounts(tx, [draft.user_id])
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
-  const erased = await usersBeingErased(tx, [draft.user_id])
-  if (erased.size > 0) return { outcome: 'being_erased' }
+  if (await isBeingErased(tx, draft.user_id)) return { outcome: 'being_erased' }
   const quota = { ...created.quota, id: await nextQuotaId(tx, draft.user_id) }
   const forbidden = forbiddenByOthers(quota, others, author.now)
   if (forbidden !== undefined) return forbidden

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Transaction } from '../db/connection/database.ts'
+import { withNumbers } from '../db/connection/sequences.ts'
 import {
   deleteAnswers,
   findAnswer,
@@ -11,6 +12,7 @@ import {
 import { DAY_MS, type EpochMs, removalTime } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import type { Author } from './author.ts'
+import { undoRefused } from './refused.ts'
 
 /** How long an answer is kept: twice the promised day, so that no caller has to be exact. */
 const KEPT_MS = 2 * DAY_MS
@@ -26,6 +28,8 @@ export interface KeyedCall<Done, Answer> {
   request: { operation?: string; [field: string]: unknown }
   /** What is remembered of a success, as JSON; undefined for a refusal. */
   answerOf(done: Done): Answer | undefined
+  /** Whether a refusal undoes what the change has written before it. */
+  undoesRefusals?: boolean
 }
 
 /** The answer to a request whose key came before. */
@@ -42,38 +46,40 @@ type Caller = Pick<Author, 'now' | 'actor'>
  * of the first call. Only successes are remembered, in the transaction that writes them.
  */
 export async function once<Done, Answer extends object>(
-  db: Pick<Database, 'transaction'>,
-  { key, request, answerOf }: KeyedCall<Done, Answer>,
+  db: Pick<Database, 'transaction' | 'query'>,
+  { key, request, answerOf, undoesRefusals = false }: KeyedCall<Done, Answer>,
   caller: Caller,
   change: (tx: Transaction) => Promise<Done>,
 ): Promise<Done | Repeated<Answer>> {
-  if (key === undefined) return db.transaction(change)
+  const findIn = async (tx: Transaction) =>
+    key === undefined ? undefined : findRepeated<Answer>(tx, caller, key, request)
+  const find = async () => (key === undefined ? undefined : db.transaction(findIn))
 
   const attempt = () =>
-    db.transaction(async tx => {
-      const before = await findRepeated<Answer>(tx, caller, key, request)
-      if (before !== undefined) return before
-      const done = await change(tx)
-      const answer = answerOf(done)
-      if (answer !== undefined) {
-        await remember(tx, caller, key, request, answer)
-        return done
-      }
-      // The first call may have committed while this one waited for the user's lock, and may be what it is refused for.
-      return (await findRepeated<Answer>(tx, caller, key, request)) ?? done
-    })
-  const repeatedOrThrow = async (refusal: Problem) => {
-    const before = await db.transaction(tx => findRepeated<Answer>(tx, caller, key, request))
-    if (before === undefined) throw refusal
-    return before
-  }
+    undoRefused<Done | Repeated<Answer>>(
+      db,
+      async (tx, refuse) => {
+        const before = await findIn(tx)
+        if (before !== undefined) return before
+        const done = await change(tx)
+        const answer = answerOf(done)
+        if (answer !== undefined) {
+          if (key !== undefined) await remember(tx, caller, key, request, answer)
+          return done
+        }
+        // The first call may have committed while this one waited for the user's lock, and may be what it is refused for.
+        return undoesRefusals ? refuse(done) : ((await findIn(tx)) ?? done)
+      },
+      async refusal => (await find()) ?? refusal,
+    )
   try {
-    return await attempt()
+    return await withNumbers(db, attempt)
   } catch (error) {
     // Another call with the same key committed first: its answer is the answer, also where this one was refused because of it.
-    if (error instanceof Problem) return repeatedOrThrow(error)
-    if (!isKeyTaken(error)) throw error
-    return attempt()
+    if (key !== undefined && isKeyTaken(error)) return withNumbers(db, attempt)
+    const before = error instanceof Problem ? await find() : undefined
+    if (before === undefined) throw error
+    return before
   }
 }
 

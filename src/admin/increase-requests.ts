@@ -11,7 +11,7 @@ import {
   setDecided,
 } from '../db/quotas/increase-requests.ts'
 import { lockKnownAccounts, lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../domain/bounds.ts'
 import { EXTRA_NAME } from '../domain/extra-grant.ts'
 import {
@@ -79,7 +79,7 @@ export function makeRequestOnce(
 ): Promise<RequestMade | Repeated<IncreaseRequest>> {
   const request = { operation: 'makeIncreaseRequest', userId, ...draft }
   const call = { key, request, answerOf: (done: RequestMade) => ('request' in done ? done.request : undefined) }
-  return withNumbers(db, () => once(db, call, author, tx => makeRequest(tx, userId, draft, author, percent)))
+  return once(db, call, author, tx => makeRequest(tx, userId, draft, author, percent))
 }
 
 async function makeRequest(
@@ -221,8 +221,6 @@ async function lockRequest(
   if (await isBeingErased(tx, found.user_id)) return { outcome: 'being_erased' }
   return (await findIncreaseRequest(tx, id)) ?? { outcome: 'not_found' }
 }
-
-const isBeingErased = async (tx: Transaction, userId: number) => (await usersBeingErased(tx, [userId])).size > 0
 
 const isOver = ({ until }: Pick<IncreaseTerms, 'until'>, now: EpochMs) => until !== null && until <= now
 

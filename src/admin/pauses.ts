@@ -4,41 +4,32 @@ import type { Database, Transaction } from '../db/connection/database.ts'
 import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
 import { findPause, insertPause, lockPauses, PAUSE_SHARD, setLifted } from '../db/pauses/pauses.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import { isActive, type Pause, type PauseDraft, pauseIssues, pauseViewOf } from '../domain/pause.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
 import { once, type Repeated } from './idempotency.ts'
-import { unlessRefused } from './refused.ts'
 
-type NotMade =
+export type PauseMade =
+  | { outcome: 'created'; pause: Pause }
   | { outcome: 'invalid'; issues: ValidationIssue[] }
   | { outcome: 'too_many_pauses' }
   | { outcome: 'being_erased' }
-
-export type PauseMade = { outcome: 'created'; pause: Pause } | NotMade
 
 export type PauseLifted =
   /** `unchanged`: it had ended, or was lifted before. */
   { outcome: 'lifted' | 'unchanged'; pause: Pause } | { outcome: 'not_found' }
 
 /** Makes a pause; with an idempotency key, makes it only once. */
-export async function createPauseOnce(
+export function createPauseOnce(
   db: Database,
   draft: PauseDraft,
   author: Author,
   key: string | undefined,
 ): Promise<PauseMade | Repeated<Pause>> {
-  const call = { key, request: { operation: 'createPause', ...draft }, answerOf: pauseOf }
-  const ended = await unlessRefused<PauseMade | Repeated<Pause>, NotMade>(refuse =>
-    once<PauseMade, Pause>(db, call, author, async tx => {
-      const made = await createPause(tx, draft, author)
-      return made.outcome === 'created' ? made : refuse(made)
-    }),
-  )
-  if ('done' in ended) return ended.done
-  // The first call under the key may have committed meanwhile, and may be what this one is refused for.
-  return once<PauseMade, Pause>(db, call, author, async () => ended.refused)
+  const request = { operation: 'createPause', ...draft }
+  const call = { key, request, answerOf: pauseOf, undoesRefusals: true }
+  return once(db, call, author, tx => createPause(tx, draft, author))
 }
 
 const pauseOf = (done: PauseMade): Pause | undefined => (done.outcome === 'created' ? done.pause : undefined)
@@ -53,8 +44,7 @@ export async function createPause(tx: Transaction, draft: PauseDraft, author: Au
   if (issues.length > 0) return { outcome: 'invalid', issues }
   if (user_id !== null) {
     await lockAccounts(tx, [user_id])
-    const erased = await usersBeingErased(tx, [user_id])
-    if (erased.size > 0) return { outcome: 'being_erased' }
+    if (await isBeingErased(tx, user_id)) return { outcome: 'being_erased' }
   }
   await lockPauses(tx)
   const pause = await insertPause(tx, draft, author)

@@ -1,3 +1,5 @@
+import type { Database, Transaction } from '../db/connection/database.ts'
+
 /** What a transaction is rolled back with, so that a refused change leaves nothing. */
 class Refused extends Error {}
 
@@ -5,21 +7,24 @@ class Refused extends Error {}
  * Runs a change in a transaction that it may have written in before it is refused: a lock makes the account of a user who had none, and who
  * would be listed from then on.
  *
- * @param work gets what refuses: it throws, which undoes the transaction
- * @returns what the work has done, or what it was refused with
+ * @param change gets what refuses: it throws, which undoes the transaction
+ * @param whenUndone makes the outcome of a refusal, in the end
  */
-export async function unlessRefused<Done, Refusal>(
-  work: (refuse: (outcome: Refusal) => never) => Promise<Done>,
-): Promise<{ done: Done } | { refused: Refusal }> {
-  let refusal: { refused: Refusal } | undefined
+export async function undoRefused<Outcome>(
+  db: Pick<Database, 'transaction'>,
+  change: (tx: Transaction, refuse: (outcome: Outcome) => never) => Promise<Outcome>,
+  whenUndone = async (refusal: Outcome): Promise<Outcome> => refusal,
+): Promise<Outcome> {
+  let refusal: { outcome: Outcome } | undefined
   try {
-    const done = await work(outcome => {
-      refusal = { refused: outcome }
-      throw new Refused('the change is refused')
-    })
-    return { done }
+    return await db.transaction(tx =>
+      change(tx, outcome => {
+        refusal = { outcome }
+        throw new Refused('the change is refused')
+      }),
+    )
   } catch (error) {
-    if (error instanceof Refused && refusal !== undefined) return refusal
+    if (error instanceof Refused && refusal !== undefined) return whenUndone(refusal.outcome)
     throw error
   }
 }

@@ -1,6 +1,5 @@
 /** Units that change hands: a transaction over the accounts of both users. */
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { runLedgerCalls } from '../db/ledger/cluster-statements.ts'
 import { correctWindows } from '../db/ledger/windows.ts'
@@ -30,9 +29,8 @@ import {
 } from '../domain/transfer.ts'
 import { withoutReturned } from '../domain/used-before.ts'
 import type { Author } from './author.ts'
-import { type KeyedCall, once, type Repeated } from './idempotency.ts'
+import { once, type Repeated } from './idempotency.ts'
 import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
-import { unlessRefused } from './refused.ts'
 import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
 
 /** A transfer, and the grant that gave as it is after it. */
@@ -62,8 +60,8 @@ export function transferOnce(
   author: Author,
   key: string,
 ): Promise<Transferred | Repeated<Moved>> {
-  const call = { key, request: { operation: 'transfer', quotaId, ...terms }, answerOf: movedOf }
-  return withNumbers(db, () => onceOrUndone<Transferred>(db, call, author, tx => transfer(tx, quotaId, terms, author)))
+  const request = { operation: 'transfer', quotaId, ...terms }
+  return once<Transferred, Moved>(db, callOf(key, request), author, tx => transfer(tx, quotaId, terms, author))
 }
 
 interface ReturnTerms {
@@ -83,30 +81,19 @@ export function returnOnce(
   const { units, reason } = terms
   // A call without a reason repeats one of a version that took none.
   const request = { operation: 'return', id, units, ...(reason === null ? {} : { reason }) }
-  return onceOrUndone<Returned>(db, { key, request, answerOf: movedOf }, author, tx => giveBack(tx, id, terms, author))
+  return once<Returned, Moved>(db, callOf(key, request), author, tx => giveBack(tx, id, terms, author))
 }
+
+/** A call whose refusal leaves nothing: it has locked two accounts, and may have made one of them. */
+const callOf = (key: string, request: { operation: string }) => ({
+  ...{ key, request, answerOf: movedOf },
+  undoesRefusals: true,
+})
 
 const movedOf = (done: Transferred | Returned): Moved | undefined =>
   done.outcome === 'transferred' || done.outcome === 'returned'
     ? { transfer: done.transfer, quota: done.quota }
     : undefined
-
-async function onceOrUndone<Done extends Transferred | Returned>(
-  db: Database,
-  call: KeyedCall<Done, Moved>,
-  author: Author,
-  change: (tx: Transaction) => Promise<Done>,
-): Promise<Done | Repeated<Moved>> {
-  const ended = await unlessRefused<Done | Repeated<Moved>, Done>(refuse =>
-    once(db, call, author, async tx => {
-      const done = await change(tx)
-      return movedOf(done) === undefined ? refuse(done) : done
-    }),
-  )
-  if ('done' in ended) return ended.done
-  // The first call under the key may have committed meanwhile, and may be what this one is refused for.
-  return once(db, call, author, async () => ended.refused)
-}
 
 /** Locks the accounts in ascending order, as batches do, and then the quotas that the change depends on. */
 async function lockBoth(

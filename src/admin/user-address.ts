@@ -3,7 +3,7 @@ import { insertChanges } from '../db/changes/insert.ts'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { lockAccounts, lockKnownAccounts } from '../db/quotas/quotas.ts'
 import { countLink, findAddress, writeAddress } from '../db/users/addresses.ts'
-import { usersBeingErased } from '../db/users/erasure.ts'
+import { isBeingErased } from '../db/users/erasure.ts'
 import type { Shard } from '../domain/shard.ts'
 import {
   type AddressAction,
@@ -15,7 +15,7 @@ import {
 } from '../domain/user-address.ts'
 import type { MessageLanguage } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
-import { unlessRefused } from './refused.ts'
+import { undoRefused } from './refused.ts'
 
 export type UserAddressSet =
   | ({ outcome: 'set' } & AddressSet)
@@ -36,27 +36,23 @@ export interface AddressDraft {
  *
  * @param counters of the links that the user, and the address, are sent
  */
-export async function setUserAddress(
+export function setUserAddress(
   db: Database,
   { serial, ...wanted }: AddressDraft,
   counters: readonly { shard: Shard; digest: Uint8Array }[],
   author: Author,
 ): Promise<UserAddressSet> {
-  const ended = await unlessRefused<UserAddressSet, UserAddressSet>(refuse =>
-    db.transaction(async tx => {
-      await lockAccounts(tx, [wanted.user_id])
-      const erased = await usersBeingErased(tx, [wanted.user_id])
-      if (erased.size > 0) return refuse({ outcome: 'being_erased' })
-      const before = await findAddress(tx, wanted.user_id)
-      const { address, mustConfirm } = setAddress(before, wanted, author.now, serial)
-      for (const { shard, digest } of mustConfirm ? counters : []) {
-        if (!(await countLink(tx, shard, digest, author.now))) return refuse({ outcome: 'too_many_links' })
-      }
-      await record(tx, before, address, 'created', author)
-      return { outcome: 'set', address, mustConfirm }
-    }),
-  )
-  return 'done' in ended ? ended.done : ended.refused
+  return undoRefused<UserAddressSet>(db, async (tx, refuse) => {
+    await lockAccounts(tx, [wanted.user_id])
+    if (await isBeingErased(tx, wanted.user_id)) return refuse({ outcome: 'being_erased' })
+    const before = await findAddress(tx, wanted.user_id)
+    const { address, mustConfirm } = setAddress(before, wanted, author.now, serial)
+    for (const { shard, digest } of mustConfirm ? counters : []) {
+      if (!(await countLink(tx, shard, digest, author.now))) return refuse({ outcome: 'too_many_links' })
+    }
+    await record(tx, before, address, 'created', author)
+    return { outcome: 'set', address, mustConfirm }
+  })
 }
 
 export type AddressChanged =
@@ -106,9 +102,9 @@ function changeAddress(
 ): Promise<AddressChanged> {
   return db.transaction(async tx => {
     await lockKnownAccounts(tx, [userId])
-    const erased = await usersBeingErased(tx, [userId])
+    const isErased = await isBeingErased(tx, userId)
     const before = await findAddress(tx, userId)
-    return before === undefined || erased.size > 0 ? { outcome: without } : change(tx, before)
+    return before === undefined || isErased ? { outcome: without } : change(tx, before)
   })
 }
 

@@ -1,7 +1,6 @@
 /** Administrators' calls that change webhooks, each of which takes effect once under its Idempotency-Key. */
 import { createHash } from 'node:crypto'
 import { type Database, joinTransaction, type Transaction } from '../db/connection/database.ts'
-import { withNumbers } from '../db/connection/sequences.ts'
 import { redeliver, redeliverSince } from '../db/webhooks/delivery-lists.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook } from '../db/webhooks/secrets.ts'
@@ -38,9 +37,7 @@ export function createWebhookOnce(
 ): Promise<WebhookChange | NotDone> {
   const isUrl = DESTINATIONS[draft.kind ?? 'webhook'] === 'secret url'
   const request = { operation: 'createWebhook', ...draft, ...(isUrl ? urlDigestOf(secret) : {}) }
-  return withNumbers(db, () =>
-    changeOnce(db, key, request, author, tx => createWebhook(joinTransaction(tx), draft, secret, author), secret),
-  )
+  return changeOnce(db, key, request, author, tx => createWebhook(joinTransaction(tx), draft, secret, author), secret)
 }
 
 export function updateWebhookOnce(

@@ -51,6 +51,9 @@ export async function usersBeingErased(db: Queryable, userIds: readonly number[]
   return new Set(rows.map(({ user_id }) => user_id))
 }
 
+/** Whether the data of a user is being erased. Conclusive only under the lock of the account. */
+export const isBeingErased = async (db: Queryable, userId: number) => (await usersBeingErased(db, [userId])).size > 0
+
 /** A page of the erasures that are under way, in the order of shard and user, after one of them. */
 export function listErasures(db: Queryable, afterUser: number | null, limit: number): Promise<Erasure[]> {
   return db.query<Erasure>({
