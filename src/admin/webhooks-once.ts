@@ -8,7 +8,7 @@ import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { DESTINATIONS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
-import { once, onceInSteps } from './idempotency.ts'
+import { once, onceInSteps, type Repeated } from './idempotency.ts'
 import { createWebhook, type NewSecret, type NewWebhook, rotateSecret, updateWebhook } from './webhooks.ts'
 
 interface WebhookChange {
@@ -82,26 +82,14 @@ async function changeOnce(
   made?: NewSecret,
 ): Promise<WebhookChange | NotDone> {
   const secret_digest = made === undefined ? null : digestOf(made.secret)
-  const answerOf = (done: Changed): RememberedChange | undefined =>
-    done.outcome === 'refused' ? undefined : { webhook: done.webhook, secret_digest }
-  const done = await once(db, { key, request, answerOf }, author, async tx => changeOf(await change(tx)))
-  switch (done.outcome) {
-    case 'changed':
-      return { outcome: 'changed', webhook: done.webhook, secret: made?.secret ?? null, at: author.now }
-    case 'replayed': {
-      const { webhook, secret_digest: digest } = done.answer
-      const secret = made === undefined ? null : await findSecret(db, made.keys, webhook.id, digest)
-      return { outcome: 'changed', webhook, secret, at: done.at }
-    }
-    default:
-      return done
-  }
-}
-
-type Changed = { outcome: 'changed'; webhook: Webhook } | { outcome: 'refused' }
-
-function changeOf(webhook: Webhook | undefined): Changed {
-  return webhook === undefined ? { outcome: 'refused' } : { outcome: 'changed', webhook }
+  const answerOf = (webhook: Webhook | undefined) => webhook && { webhook, secret_digest }
+  const done = await once<Webhook | undefined, RememberedChange>(db, { key, request, answerOf }, author, change)
+  if (done === undefined) return { outcome: 'refused' }
+  if (!('outcome' in done)) return { outcome: 'changed', webhook: done, secret: made?.secret ?? null, at: author.now }
+  if (done.outcome === 'mismatch') return done
+  const { webhook, secret_digest: digest } = done.answer
+  const secret = made === undefined ? null : await findSecret(db, made.keys, webhook.id, digest)
+  return { outcome: 'changed', webhook, secret, at: done.at }
 }
 
 async function findSecret(db: Database, keys: SecretKeys, id: number, digest: string | null) {
@@ -127,11 +115,12 @@ export async function redeliverOnce(
   key: string | undefined,
 ): Promise<Redelivery | NotDone> {
   const request = { operation: 'redeliverWebhookDelivery', id, delivery: { ...delivery } }
-  const call = { key, request, answerOf: countOf }
-  const done = await once(db, call, author, async tx =>
-    redelivered((await redeliver(tx, id, delivery, author.now)) ? 1 : undefined),
+  const call = { key, request, answerOf: redelivered }
+  return redeliveryOf(
+    await once<number | undefined, Redelivery>(db, call, author, async tx =>
+      (await redeliver(tx, id, delivery, author.now)) ? 1 : undefined,
+    ),
   )
-  return done.outcome === 'replayed' ? done.answer : done
 }
 
 /** Sends all events since a time again, or those whose deliveries failed. */
@@ -143,17 +132,18 @@ export async function redeliverSinceOnce(
   key: string | undefined,
 ): Promise<Redelivery | NotDone> {
   const request = { operation: 'redeliverWebhook', id, since, ...(status === undefined ? {} : { status }) }
-  const call = { key, request, answerOf: countOf }
-  const done = await onceInSteps(db, call, author, async () =>
-    redelivered(await redeliverSince(db, id, since, author.now, status)),
+  const call = { key, request, answerOf: redelivered }
+  return redeliveryOf(
+    await onceInSteps<number | undefined, Redelivery>(db, call, author, () =>
+      redeliverSince(db, id, since, author.now, status),
+    ),
   )
+}
+
+const redelivered = (count: number | undefined): Redelivery | undefined =>
+  count === undefined ? undefined : { outcome: 'redelivered', redelivered: count }
+
+function redeliveryOf(done: number | undefined | Repeated<Redelivery>): Redelivery | NotDone {
+  if (typeof done !== 'object') return redelivered(done) ?? { outcome: 'refused' }
   return done.outcome === 'replayed' ? done.answer : done
-}
-
-function redelivered(count: number | undefined): Redelivery | { outcome: 'refused' } {
-  return count === undefined ? { outcome: 'refused' } : { outcome: 'redelivered', redelivered: count }
-}
-
-function countOf(done: Redelivery | { outcome: 'refused' }): Redelivery | undefined {
-  return done.outcome === 'redelivered' ? done : undefined
 }
