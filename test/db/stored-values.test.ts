@@ -1,6 +1,7 @@
 /** The values that the schema accepts in columns of enums, beside the constants of the domain. */
 import { expect, test } from 'vitest'
 import type { NewChange } from '../../src/db/changes/insert.ts'
+import { CHANGE_LOGS } from '../../src/db/changes/logs.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { storedPeriod } from '../../src/db/ledger/stored-period.ts'
 import type { UpkeepTask } from '../../src/db/usage/maintenance.ts'
@@ -72,4 +73,21 @@ test('the schema accepts each value that the service may write', async () => {
       expect(row?.accepted, `${name} refuses '${value}': a migration has to widen its check`).toBe(true)
     }
   }
+})
+
+test('each table of changes is one of the data by which changes are inserted, listed, kept and erased, and has their indexes', async () => {
+  const tables = await db.query<{ name: string; indexes: string[] }>({
+    text: sql`select t.relname as name, array_agg(i.relname::text order by i.relname) as indexes
+           from pg_class t join pg_index x on x.indrelid = t.oid join pg_class i on i.oid = x.indexrelid
+           where t.relnamespace = 'public'::regnamespace and t.relname like '%\\_change' group by t.relname order by t.relname`,
+  })
+  const logs = Object.values(CHANGE_LOGS).map(({ table, id, user }) => ({
+    name: table,
+    indexes: expect.arrayContaining([
+      ...['by_actor', 'by_request', 'by_time'].map(end => `${table}_${end}`),
+      ...(user === undefined || id === 'user_id' ? [] : [`${table}_by_user`]),
+      `${table}_pkey`,
+    ]),
+  }))
+  expect(tables).toEqual(logs.toSorted((one, other) => (one.name < other.name ? -1 : 1)))
 })
