@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/connection/sql.ts'
+import { reserve } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
-const { call, clock } = service
+const { call, clock, engine } = service
 let nextUser = 100
 
 /** Creates a quota for a user of its own. */
@@ -31,54 +31,10 @@ describe('an adjustment', () => {
     expect((await call('GET', `/api/sms/admin/quota/${quota.id}`)).body).toEqual(down.body)
   })
 
-  test('is recorded with its reason, and emitted as an update', async () => {
-    const { id, user_id } = await create({ limit: 10 })
-    await adjust(id, { delta: 5, reason: 'Trial' })
-    const changes = await service.db.query({
-      text: sql`select version, action, reason from quota_change where quota_id = $1 order by version`,
-      values: [id],
-    })
-    expect(changes).toEqual([
-      { version: 1, action: 'created', reason: null },
-      { version: 2, action: 'updated', reason: 'Trial' },
-    ])
-    const events = await service.db.query({
-      text: sql`select type, data -> 'quota' -> 'limit' as "limit" from event where user_id = $1 order by sequence`,
-      values: [user_id],
-    })
-    expect(events).toEqual([
-      { type: 'quota.created', limit: 10 },
-      { type: 'quota.updated', limit: 15 },
-    ])
-  })
-
-  test('all concurrent adjustments count', async () => {
-    const { id } = await create({ limit: 1000 })
-    const deltas = Array.from({ length: 20 }, (_, index) => (index % 4 === 0 ? -7 : 11))
-    const answers = await Promise.all(deltas.map(delta => adjust(id, { delta, reason: 'At once' })))
-    expect(answers.map(({ status }) => status)).toEqual(deltas.map(() => 200))
-    expect(new Set(answers.map(({ body }) => body.version)).size).toBe(20)
-    expect(await limitOf(id)).toBe(1000 + deltas.reduce((sum, delta) => sum + delta, 0))
-  })
-
   test('concurrent adjustments and reservations all count', async () => {
     const { id, user_id } = await create({ limit: 1000 })
-    const reserve = (number: number) =>
-      service.engine.submit({
-        op: 'reserve',
-        user_id,
-        id: `r-${number}`,
-        units: 3,
-        country: null,
-        message_type: null,
-        ttl_ms: 60_000,
-        on_expiry: 'release',
-        allow_partial: false,
-        force: false,
-        explain: false,
-      })
     const [outcomes] = await Promise.all([
-      Promise.all(Array.from({ length: 50 }, (_, number) => reserve(number))),
+      Promise.all(Array.from({ length: 50 }, (_, n) => engine.submit(reserve(user_id, `r-${n}`, 3)))),
       Promise.all(Array.from({ length: 10 }, () => adjust(id, { delta: 1, reason: 'Meanwhile' }))),
     ])
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['granted']))

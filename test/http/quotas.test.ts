@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -239,21 +238,6 @@ describe('update', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'immutable_field', errors: [{ path: `/${name}` }] } })
   })
 
-  test('starts_at can move until it is reached, and moves the first window', async () => {
-    const { id } = await create({
-      user_id: someone(),
-      limit: 10,
-      period: 'month',
-      starts_at: new Date(clock.now + DAY_MS).toISOString(),
-    })
-    const later = await put(id, { starts_at: '2031-05-10T00:00:00Z' })
-    expect(later.body).toMatchObject({
-      status: 'scheduled',
-      window_start: '2031-05-10T00:00:00.000Z',
-      window_end: '2031-06-01T00:00:00.000Z',
-    })
-  })
-
   test.each([
     // As proxies change the ETag of an answer that they compress.
     ...['W/"1"', '"1-gzip"', 'W/"1-gzip"', '"1--gzip"', '"1-br"', '"1;zstd"', '"1:deflate"'],
@@ -336,28 +320,6 @@ describe('update', () => {
       '/overage_limit',
       '/expires_at',
     ])
-  })
-
-  test('an update ends a quota and revives it; the gap counts as unused windows', async () => {
-    clock.now = Date.parse('2026-04-10T00:00:00Z')
-    const { id } = await create({ user_id: someone(), limit: 100, period: 'month', rollover_limit: 250 })
-    clock.now += 1_000
-    const ended = await put(id, { expires_at: new Date(clock.now).toISOString() })
-    expect(ended.body).toMatchObject({ status: 'expired', window_start: '2026-04-10T00:00:00.000Z' })
-    clock.now = Date.parse('2026-06-10T00:00:00Z')
-    const revived = await put(id, { expires_at: null })
-    expect(revived.body).toMatchObject({
-      status: 'active',
-      rolled_over: 200,
-      remaining: 300,
-      window_start: '2026-06-01T00:00:00.000Z',
-      window_end: '2026-07-01T00:00:00.000Z',
-    })
-    const windows = await service.db.query({
-      text: sql`select window_no, carried from quota_window where quota_id = $1`,
-      values: [id],
-    })
-    expect(windows).toEqual([{ window_no: 0, carried: 100 }])
   })
 })
 

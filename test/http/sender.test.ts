@@ -68,33 +68,6 @@ describe('reserve', () => {
     ])
   })
 
-  test('takes units once per id, and marks a repeated call as replayed', async () => {
-    const [user, grant] = await grantOf(10)
-    const first = await ask('reserve', { user_id: user, id: 'once', units: 4 })
-    const again = await ask('reserve', { user_id: user, id: 'once', units: 4 })
-    expect(again.body).toEqual({ ...first.body, replayed: true })
-    expect(await counters(grant)).toEqual([0, 4])
-  })
-
-  test('holds units for ttl_seconds', async () => {
-    const [user] = await grantOf(10)
-    const { body } = await ask('reserve', { user_id: user, id: 'long', units: 1, ttl_seconds: 604_800 })
-    expect(body.expires_at).toBe('2026-03-22T12:00:00.000Z')
-  })
-
-  test('grants a part with allow_partial', async () => {
-    const [user] = await grantOf(10)
-    const whole = { user_id: user, id: 'part', units: 40 }
-    expect((await ask('reserve', whole)).body).toMatchObject({ granted: false, remaining: 10 })
-    const { body } = await ask('reserve', { ...whole, allow_partial: true })
-    expect(body).toMatchObject({ granted: true, units: 10, remaining: 0 })
-  })
-
-  test('nothing bounds an unlimited grant', async () => {
-    const [user] = await grantOf(0, { limit: null })
-    expect((await ask('reserve', { user_id: user, id: 'x', units: 1e9 })).body).toMatchObject({ remaining: null })
-  })
-
   test('outstanding units are released at expiry, or committed with on_expiry', async () => {
     const [user, grant] = await grantOf(10)
     await ask('reserve', { user_id: user, id: 'back', units: 2, ttl_seconds: 1 })
@@ -239,16 +212,6 @@ describe('settling', () => {
     ])
   })
 
-  test('a forced commit books released units again, past any limit', async () => {
-    const [user, grant] = await grantOf(6)
-    await ask('reserve', { user_id: user, id: 'late', units: 6 })
-    await ask('release', { user_id: user, id: 'late' })
-    await ask('consume', { user_id: user, id: 'other', units: 6 })
-    const { status, body } = await ask('commit', { user_id: user, id: 'late', force: true })
-    expect([status, ...state(body)]).toEqual([200, 'committed', 6, 0, 0])
-    expect(await counters(grant)).toEqual([12, 0])
-  })
-
   test('a forced commit charges again what was refunded, for a message that was delivered after all', async () => {
     const [user, grant] = await grantOf(6)
     await ask('consume', { user_id: user, id: 'late', units: 6 })
@@ -266,23 +229,6 @@ describe('settling', () => {
 })
 
 describe('consume', () => {
-  test('uses units at once; nothing can expire', async () => {
-    const [user, grant] = await grantOf(10)
-    const { body } = await ask('consume', { user_id: user, id: 'c', units: 4 })
-    expect(body).toMatchObject({ granted: true, state: 'committed', committed: 4, expires_at: null, replayed: false })
-    expect(await counters(grant)).toEqual([4, 0])
-  })
-
-  test('with force it is booked past the limit; without a grant it is unfunded', async () => {
-    const [user, grant] = await grantOf(10)
-    const forced = await ask('consume', { user_id: user, id: 'f', units: 15, force: true })
-    expect(forced.body).toMatchObject({ granted: true, units: 15, unfunded: 0, remaining: 0 })
-    expect(await counters(grant)).toEqual([15, 0])
-    const ungranted = someone()
-    const { body } = await ask('consume', { user_id: ungranted, id: 'f', units: 2, force: true })
-    expect(body).toMatchObject({ granted: true, units: 2, unfunded: 2, draws: [] })
-  })
-
   test.each(['reserve', 'consume'])('what was booked with force is repeated by a %s without it', async op => {
     const [user, grant] = await grantOf(1)
     await ask('consume', { user_id: user, id: 'f', units: 2, country: 'DE', force: true })
