@@ -136,6 +136,7 @@ test.each<[unknown, number | null]>([
   ['7.0', null],
   ['1e3', null],
   ['７', null],
+  ['7\n', null],
   ['', null],
   [7.5, null],
   [{ 7: true }, null],
@@ -209,7 +210,7 @@ test.each<[unknown, string]>([
   expect(read({ AUTH_USER_CLAIM: 'user' }, claims).subject).toBe(subject)
 })
 
-test.each([9007199254740992, 1e21, 1.5, null, true, '', ['7'], { id: 7 }, 'a\n', '\ud83d', 'a'.repeat(256)])(
+test.each([9007199254740992, 1e21, 1.5, null, true, '', ['7'], { id: 7 }, 'a\n', 'a\0b', '\ud83d', 'a'.repeat(256)])(
   'sub %j is no subject',
   sub => {
     const claims = { sub } as unknown as JWTPayload

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/config.ts'
+import { type AuthConfig, type AuthKey, ConfigError, loadConfig } from '../../src/config/config.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
 import { type Access, type Authenticator, createAuthenticator } from '../../src/http/auth/authenticator.ts'
@@ -27,21 +27,9 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const DEFAULTS: AuthConfig = {
-  key: { kind: 'secret', secret: SECRET, previous: null },
-  issuer: null,
-  audience: null,
-  tokenType: null,
-  userClaim: 'sub',
-  userRefClaim: null,
-  rolesClaim: 'roles',
-  adminRole: 'sms-quota:admin',
-  senderRole: 'sms-quota:sender',
-  auditorRole: 'sms-quota:auditor',
-  supportRole: 'sms-quota:support',
-  forceRole: 'sms-quota:force',
-  senderUsersClaim: null,
-}
+const loaded = loadConfig({ AUTH_SECRET: SECRET })
+if ('issues' in loaded) throw new ConfigError(loaded.issues)
+const DEFAULTS = loaded.config.auth
 
 /** An authenticator with a clock that the test sets. */
 async function build(auth: Partial<AuthConfig> = {}, cacheSize = 10) {
@@ -134,13 +122,7 @@ describe('claims', () => {
     ['wrong issuer', { iss: 'https://evil.example' }, 'issuer'],
     ['no issuer', { iss: undefined }, 'issuer'],
     ['wrong audience', { aud: ['other', 'another'] }, 'audience'],
-    ['no audience', { aud: undefined }, 'audience'],
     ['no sub', { sub: undefined }, 'no valid sub'],
-    ['an empty sub', { sub: '' }, 'no valid sub'],
-    ['a sub with NUL', { sub: 'a\0b' }, 'no valid sub'],
-    ['a sub with a lone surrogate', { sub: '\ud800' }, 'no valid sub'],
-    ['a sub that is too long', { sub: 'x'.repeat(256) }, 'no valid sub'],
-    ['a sub that is not a string', { sub: ['7'] }, 'no valid sub'],
     ['the name of the service', { sub: 'sms-quota' }, 'the name of this service'],
     ['what looks like the name of the service', { sub: 'SMS\u200b-quota' }, 'the name of this service'],
   ])('%s is refused', async (_, claims, words) => {
@@ -148,60 +130,6 @@ describe('claims', () => {
     const good = { iss: 'https://id.example', aud: 'sms' }
     expect((await enter(authenticator, await sign({ ...good, nbf: NOW_S + 5 }))).userId).toBe(7)
     await expectRefused(authenticator, await sign({ ...good, ...claims }), words)
-  })
-
-  test.each<[unknown, number | null]>([
-    ['7', 7],
-    ['0', 0],
-    [0, 0],
-    [7, 7],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
-    ['9007199254740992', null],
-    [2 ** 53, null],
-    ['07', null],
-    ['+7', null],
-    ['-7', null],
-    [-7, null],
-    ['7.0', null],
-    [7.5, null],
-    ['7e0', null],
-    [' 7', null],
-    ['7\n', null],
-    ['٧', null],
-    ['', null],
-    ['gateway-1', null],
-    [true, null],
-    [null, null],
-  ])('the user id of %j is %j', async (uid, expected) => {
-    const authenticator = await build({ userClaim: 'uid' })
-    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'ada' }))
-    expect({ userId, subject }).toEqual({ userId: expected, subject: 'ada' })
-  })
-
-  test('a number as sub and a user id without sub also make a subject', async () => {
-    const numeric = await enter(await build(), await sign({ sub: 42 }))
-    expect(numeric).toMatchObject({ subject: '42', userId: 42 })
-    const nameless = await enter(await build({ userClaim: 'uid' }), await sign({ sub: undefined, uid: 43 }))
-    expect(nameless).toMatchObject({ subject: '43', userId: 43 })
-  })
-
-  test.each<[string, Claims, string[]]>([
-    ['roles', { roles: ['a', 'b'] }, ['a', 'b']],
-    ['roles', { roles: ['a', 5, null, '', ['b']] }, ['a']],
-    ['roles', { roles: { a: true } }, ['a']],
-    ['roles', {}, []],
-    ['scope', { scope: ' a  b ' }, ['a', 'b']],
-    ['realm_access.roles', { realm_access: { roles: ['a'] } }, ['a']],
-    ['realm_access.roles', { realm_access: null }, []],
-    ['realm_access.roles', { realm_access: { roles: ['a'] }, 'realm_access.roles': ['b'] }, ['b']],
-    ['https://example.com/roles', { 'https://example.com/roles': ['a'] }, ['a']],
-    ['constructor.name', {}, []],
-    ['roles.0', { roles: ['a'] }, ['a']],
-  ])('roles from %j of %j are %j', async (rolesClaim, claims, expected) => {
-    const names = { adminRole: 'a', senderRole: 'b' }
-    const { roles } = await enter(await build({ rolesClaim, ...names }), await sign(claims))
-    expect(roles.map(role => (role === 'admin' ? 'a' : 'b'))).toEqual(expected)
   })
 })
 
