@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
-import { START, startService } from '../support/service.ts'
+import { pagesOf, START, startService } from '../support/service.ts'
 
 const service = await startService()
 const { call, clock, db } = service
@@ -56,17 +56,9 @@ const ALL = [
   'quota created',
 ]
 
-/** Reads all pages and returns the changes. */
-async function walk(query = '', size = 20): Promise<Entry[]> {
-  const entries: Entry[] = []
-  for (let next = `page_size=${size}${query}`; ; ) {
-    const { status, body } = await call('GET', `${AUDIT}?${next}`)
-    expect(status, JSON.stringify(body)).toBe(200)
-    entries.push(...body.items)
-    if (body.next_cursor === null) return entries
-    next = `page_size=${size}&cursor=${body.next_cursor}`
-  }
-}
+/** The changes on all pages. */
+const walk = async (query = '', size = 20): Promise<Entry[]> =>
+  (await pagesOf(service, `${AUDIT}?page_size=${size}${query}`)).flatMap(({ items }) => items)
 
 test('the audit lists changes of quotas and webhooks and erasures, newest first', async () => {
   const { body } = await call('GET', AUDIT)

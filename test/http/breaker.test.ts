@@ -8,6 +8,7 @@ import { replay } from '../../src/domain/breaker-replay.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { usageBucketOf } from '../../src/domain/usage.ts'
 import { runs } from '../support/runs.ts'
+import { pagesOf } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -53,19 +54,13 @@ interface Replayed {
 
 /** All pauses, page by page. The progress never goes back, and reaches 1 on the last. */
 async function replayed(query: string, size = 20): Promise<Replayed[]> {
-  const pauses: Replayed[] = []
-  let progress = 0
-  for (let next = `page_size=${size}${query}`; ; ) {
-    const { status, body } = await call('GET', `${REPLAY}?${next}`)
-    expect(status, JSON.stringify(body)).toBe(200)
-    expect(body.items.length).toBeLessThanOrEqual(size)
-    expect(body.progress).toBeGreaterThanOrEqual(progress)
-    expect(body.progress === 1).toBe(body.next_cursor === null)
-    progress = body.progress
-    pauses.push(...body.items)
-    if (body.next_cursor === null) return pauses
-    next = `page_size=${size}&cursor=${body.next_cursor}`
+  const pages = await pagesOf(service, `${REPLAY}?page_size=${size}${query}`)
+  for (const [n, { items, progress, next_cursor }] of pages.entries()) {
+    expect(items.length).toBeLessThanOrEqual(size)
+    expect(progress).toBeGreaterThanOrEqual(pages[n - 1]?.progress ?? 0)
+    expect(progress === 1).toBe(next_cursor === null)
   }
+  return pages.flatMap(({ items }) => items)
 }
 
 test('a replay says what the breaker would have paused, and who would have got no code', async () => {

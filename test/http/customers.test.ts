@@ -6,10 +6,12 @@ import { FIGURE_DAYS } from '../../src/domain/customer-figures.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { pagesOf } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const CUSTOMERS = '/api/sms/admin/customers'
-const { allow, ask, call, clock, db } = await startSender({ showsNoNames: true })
+const service = await startSender({ showsNoNames: true })
+const { allow, ask, call, clock, db } = service
 
 const iso = (at: number) => new Date(at).toISOString()
 const BEGIN = clock.now
@@ -131,14 +133,8 @@ test('says which of a search are more than it shows', async () => {
 test.each([1, 2, 20])('has each user once in pages of %i, equal ones included', async size => {
   for (const query of ['sort=sent', 'sort=sent&order=asc', 'sort=name', 'sort=last_message', 'view=at_risk']) {
     const expected = await ids(`?${query}`)
-    const seen: number[] = []
-    for (let more = `${query}&page_size=${size}`; ; ) {
-      const { body } = await call('GET', `${CUSTOMERS}?${more}`)
-      seen.push(...idsOf(body.items))
-      if (body.next_cursor === null) break
-      more = `page_size=${size}&cursor=${body.next_cursor}`
-    }
-    expect(seen).toEqual(expected)
+    const pages = await pagesOf(service, `${CUSTOMERS}?${query}&page_size=${size}`)
+    expect(pages.flatMap(({ items }) => idsOf(items))).toEqual(expected)
   }
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_SCANNED_DENIALS } from '../../src/domain/bounds.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { START } from '../support/service.ts'
+import { pagesOf, START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin/denials'
@@ -14,17 +14,8 @@ const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
 type Items = readonly { id: string; denial_id: string }[]
 const idsOf = (items: Items) => items.map(({ id }) => id)
 
-/** Reads all pages and returns the ids of each. */
-async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
-  const pages = []
-  for (let next = query; ; ) {
-    const { status, body } = await call('GET', `${path}?${next}`, { token })
-    expect(status, JSON.stringify(body)).toBe(200)
-    pages.push(idsOf(body.items))
-    if (body.next_cursor === null) return pages
-    next = `page_size=${body.page_size}&cursor=${body.next_cursor}`
-  }
-}
+/** The ids on each page. */
+const walk = async (query: string) => (await pagesOf(service, `${ADMIN}?${query}`)).map(({ items }) => idsOf(items))
 
 describe('denials', async () => {
   const user = 7

@@ -3,6 +3,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_PAUSES } from '../../src/domain/bounds.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { pagesOf } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -17,17 +18,11 @@ async function pause(body: object, headers: Record<string, string> = {}) {
   return answer.body
 }
 
-/** All ids of a list, page by page. */
-async function idsOf(query: string, size = 20): Promise<number[]> {
-  const ids: number[] = []
-  for (let next = `page_size=${size}${query}`; ; ) {
-    const { status, body } = await call('GET', `${PAUSES}?${next}`)
-    expect(status, JSON.stringify(body)).toBe(200)
-    ids.push(...body.items.map(({ id }: { id: number }) => id))
-    if (body.next_cursor === null) return ids
-    next = `page_size=${size}&cursor=${body.next_cursor}`
-  }
-}
+/** All ids of a list. */
+const idsOf = async (query: string, size = 20): Promise<number[]> =>
+  (await pagesOf(service, `${PAUSES}?page_size=${size}${query}`)).flatMap(({ items }) =>
+    items.map(({ id }: { id: number }) => id),
+  )
 
 describe('a pause', () => {
   test('is made, read, listed and lifted', async () => {

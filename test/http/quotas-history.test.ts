@@ -1,24 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { pagesOf } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
 const { call, clock, allow, someone, ask } = service
 const quotaUrl = (id: number | string) => `/api/sms/admin/quota/${id}`
 const url = (id: number | string, what: string, query = '') => `${quotaUrl(id)}/${what}${query}`
-
-/** Reads all pages and returns the items of each. */
-async function walk(id: number, what: string, size: number) {
-  const pages = []
-  for (let cursor = ''; ; ) {
-    const { status, body } = await call('GET', url(id, what, `?page_size=${size}${cursor}`))
-    expect([status, body.page_size]).toEqual([200, size])
-    pages.push(body.items)
-    if (body.next_cursor === null) return pages
-    cursor = `&cursor=${body.next_cursor}`
-  }
-}
 
 describe('the history of a quota', () => {
   test('lists who changed what, when, why and by which call, newest first', async () => {
@@ -156,7 +145,9 @@ describe('the past windows of a quota', () => {
       clock.now += DAY_MS
     }
     const numbers = async (size: number) =>
-      (await walk(id, 'windows', size)).map(page => page.map(({ window_no }: { window_no: number }) => window_no))
+      (await pagesOf(service, url(id, 'windows', `?page_size=${size}`))).map(({ items }) =>
+        items.map(({ window_no }: { window_no: number }) => window_no),
+      )
     expect(await numbers(1)).toEqual([[3], [2], [1], [0]])
     expect(await numbers(3)).toEqual([[3, 2, 1], [0]])
     expect(await numbers(4)).toEqual([[3, 2, 1, 0]])

@@ -5,7 +5,7 @@ import { findQuota } from '../../src/db/quotas/quotas.ts'
 import { isLive, roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { runs } from '../support/runs.ts'
-import { START, startService } from '../support/service.ts'
+import { pagesOf, START, startService } from '../support/service.ts'
 
 const at = (offset: number) => new Date(START + offset).toISOString()
 
@@ -20,22 +20,9 @@ async function create(body: object): Promise<number> {
 
 const forged = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
 
-/** Reads all pages by cursor and returns the ids of each. */
-async function walk(
-  query: string,
-  token = service.adminToken,
-  path = '/api/sms/admin/quota/list',
-): Promise<number[][]> {
-  const pages: number[][] = []
-  let url = `${path}?${query}`
-  for (;;) {
-    const { status, body } = await call('GET', url, { token })
-    expect(status, JSON.stringify(body)).toBe(200)
-    pages.push(body.items.map((item: { id: number }) => item.id))
-    if (body.next_cursor === null) return pages
-    url = `${path}?page_size=${body.page_size}&cursor=${body.next_cursor}`
-  }
-}
+/** The ids on each page. */
+const walk = async (query: string, token?: string, path = '/api/sms/admin/quota/list'): Promise<number[][]> =>
+  (await pagesOf(service, `${path}?${query}`, token)).map(({ items }) => items.map(({ id }: { id: number }) => id))
 
 describe('one user', async () => {
   const user = 7

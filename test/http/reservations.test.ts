@@ -4,7 +4,7 @@ import { MAX_SCANNED_RESERVATIONS } from '../../src/domain/bounds.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp } from '../../src/domain/time.ts'
-import { START } from '../support/service.ts'
+import { pagesOf, START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin/quota/reservations'
@@ -15,17 +15,8 @@ const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
 
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
-/** Reads all pages and returns the ids of each. */
-async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
-  const pages = []
-  for (let next = query; ; ) {
-    const { status, body } = await call('GET', `${path}?${next}`, { token })
-    expect(status, JSON.stringify(body)).toBe(200)
-    pages.push(idsOf(body.items))
-    if (body.next_cursor === null) return pages
-    next = `page_size=${body.page_size}&cursor=${body.next_cursor}`
-  }
-}
+/** The ids on each page. */
+const walk = async (query: string) => (await pagesOf(service, `${ADMIN}?${query}`)).map(({ items }) => idsOf(items))
 
 describe('reservations of one user', async () => {
   const user = 7

@@ -4,7 +4,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_SCANNED } from '../../src/db/reservations/lists-of-senders.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { START } from '../support/service.ts'
+import { pagesOf, START } from '../support/service.ts'
 import { SENDER, type SenderService, startSender } from './sender-fixture.ts'
 
 const LIST = `${SENDER}/reservations`
@@ -12,17 +12,9 @@ const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
 const namesOf = (items: readonly { user_id: number; id: string }[]) =>
   items.map(({ user_id, id }) => `${user_id}/${id}`)
 
-/** Reads all pages and returns what each lists, as user and id. */
-async function walk({ call }: SenderService, query: string, token: string): Promise<string[][]> {
-  const pages = []
-  for (let next = query; ; ) {
-    const { status, body } = await call('GET', `${LIST}?${next}`, { token })
-    expect(status, JSON.stringify(body)).toBe(200)
-    pages.push(namesOf(body.items))
-    if (body.next_cursor === null) return pages
-    next = `page_size=${body.page_size}&cursor=${body.next_cursor}`
-  }
-}
+/** What each page lists, as user and id. */
+const walk = async (service: SenderService, query: string, token: string) =>
+  (await pagesOf(service, `${LIST}?${query}`, token)).map(({ items }) => namesOf(items))
 
 describe('the reservations of a sender', async () => {
   const service = await startSender()

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
+import { expect } from 'vitest'
 import { createApp, type Overrides } from '../../src/app.ts'
 import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
@@ -111,6 +112,22 @@ export interface ServiceOptions {
   stallMs?: number
   /** Of a service that speaks HTTPS. */
   certificate?: Certificate
+}
+
+/** The pages of a list that is read by cursor: from that of the URL, which names a size or takes the default, to the last one. */
+export async function pagesOf(
+  { call, adminToken }: Service,
+  url: string,
+  token = adminToken,
+): Promise<Answer['body'][]> {
+  const pages = []
+  for (let next = url; ; ) {
+    const { status, body } = await call('GET', next, { token })
+    expect(status, JSON.stringify(body)).toBe(200)
+    pages.push(body)
+    if (body.next_cursor === null) return pages
+    next = `${url.split('?')[0]}?page_size=${body.page_size}&cursor=${body.next_cursor}`
+  }
 }
 
 /**
