@@ -1,13 +1,12 @@
 /** `npm run advisories`, with a registry of its own on this machine and the real npm. */
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
+import { serve } from './support/listening.ts'
 import { PROJECT } from './support/paths.ts'
 
 const cache = await mkdtemp(join(tmpdir(), 'sms-quota-npm-'))
@@ -29,10 +28,8 @@ async function compareWith(registry: string): Promise<{ code: number; stdout: st
 
 /** Runs the script with a registry that answers so. */
 async function compare(answer: RequestListener) {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const result = await compareWith(`http://user:hunter2@127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  server.close().closeAllConnections()
+  const { host } = new URL(await serve(answer))
+  const result = await compareWith(`http://user:hunter2@${host}/`)
   return result
 }
 

@@ -1,11 +1,10 @@
 /** The command `export`, and that the import reads what it writes. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { afterAll, expect, test } from 'vitest'
+import { serve } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
 
@@ -112,15 +111,12 @@ test('says what was wrong', async () => {
 })
 
 test('an answer that breaks off is reported, after what came of it', async () => {
-  const server = createServer((_request, response) => {
+  const at = await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })
     response.write('{"id":1}\n', () => response.destroy())
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = { SMS_QUOTA_URL: at, SMS_QUOTA_TOKEN: service.adminToken }
   const { code, stdout, stderr } = await runCommand(['export', 'quotas'], { env })
-  server.close()
   expect([code, stdout]).toEqual([4, '{"id":1}\n'])
   expect(stderr).toMatch(/^sms-quota: http\S+ cannot be reached: .*\nThe export is not complete\.\n$/)
 })

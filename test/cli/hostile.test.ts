@@ -1,11 +1,10 @@
 /** An attacker with the service, its answers or a file cannot steer the terminal of a person who runs a command. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { safeJson } from '../../src/cli/safe.ts'
+import { serve } from '../support/listening.ts'
 import { run } from '../support/terminal.ts'
 
 /** Sets the title of a terminal, clears it, and begins a sequence with one character. */
@@ -14,18 +13,8 @@ const ESCAPES = '\u001b]0;title\u0007\u001b[2J\u009b31m\u202e'
 const folder = await mkdtemp(join(tmpdir(), 'sms-quota-hostile-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-async function listen(answer: RequestListener): Promise<string> {
-  const server = createServer(answer)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 const serving = (type: string, body: string) =>
-  listen((_request, response) => response.writeHead(200, { 'content-type': type }).end(body))
+  serve((_request, response) => response.writeHead(200, { 'content-type': type }).end(body))
 
 /** Runs a command on a terminal. */
 const runOn = (url: string, ...words: string[]) =>
@@ -121,11 +110,11 @@ test.each([
   [['import', 'FILE'], 'is not sms-quota'],
 ])('a redirect is not followed: %j', async ([...words], message) => {
   const reached: (string | undefined)[] = []
-  const other = await listen((request, response) => {
+  const other = await serve((request, response) => {
     reached.push(request.url)
     response.end()
   })
-  const at = await listen((request, response) => response.writeHead(307, { location: `${other}${request.url}` }).end())
+  const at = await serve((request, response) => response.writeHead(307, { location: `${other}${request.url}` }).end())
   const file = join(folder, 'good')
   await writeFile(file, 'user_id,external_ref,limit\n1,a,5\n')
   const { code, stderr } = await runOn(at, ...words.map(word => (word === 'FILE' ? file : word)))
@@ -141,7 +130,7 @@ test.each([
   ['quota bulk suspend --user-id 7 --yes', 200],
   ['quota give FILE --period month --reason x --yes', 200],
 ])('an answer without an end is not read on: %s', async (words, status) => {
-  const at = await listen((_request, response) => {
+  const at = await serve((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/x-ndjson' })
     const part = Buffer.alloc(1024 * 1024, 'x')
     const go = () => {

@@ -1,15 +1,14 @@
 /** The command `import`, against a service that listens. */
 import { execFile } from 'node:child_process'
 import { link as hardLink, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../src/cli/remote/import/import.ts'
 import { createSender } from '../../src/cli/remote/import/sender.ts'
-import { whenDone } from '../support/cleanup.ts'
+import { serve } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -472,7 +471,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, body: string)
 
 /** A server before the service that answers the first calls otherwise, as given. */
 async function before(...answers: Answer[]): Promise<string> {
-  const server = createServer(async (request, response) => {
+  return serve(async (request, response) => {
     const body = await text(request)
     const answer = answers.shift()
     response.setHeader('content-type', 'application/x-ndjson')
@@ -485,9 +484,6 @@ async function before(...answers: Answer[]): Promise<string> {
     const passed = await service.app.inject({ method: 'POST', url: request.url ?? '', headers, payload: body })
     response.writeHead(passed.statusCode, { 'content-type': String(passed.headers['content-type']) }).end(passed.body)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  whenDone(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 const pass: Answer = async (_request, response, body) => {

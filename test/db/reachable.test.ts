@@ -1,11 +1,10 @@
-/** Which refusals a start waits for, and which it reports at once. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { untilReachable } from '../../src/db/connection/reachable.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
+import { urlOf } from '../support/listening.ts'
 import { createNetwork, errorResponse } from '../support/network.ts'
 
 const { url } = await freshDatabase()
@@ -24,10 +23,7 @@ async function waiting(databaseUrl: string, ms: number, signal?: AbortSignal) {
 /** The address of a server that answers each connection with these bytes, or closes it. */
 async function serverThat(answer: Buffer): Promise<string> {
   const server = createServer(socket => socket.on('error', () => {}).once('data', () => socket.end(answer)))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(async () => void server.close())
-  return `postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d`
+  return `postgres://u:p@${new URL(await urlOf(server)).host}/d`
 }
 
 const refusal = (C: string, M: string) => errorResponse({ S: 'FATAL', V: 'FATAL', C, M })

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isPublicAddress, lookupPublic } from '../../src/events/addresses.ts'
 import { createPoster } from '../../src/events/post.ts'
+import { serve } from '../support/listening.ts'
 
 test.each([
   '1.1.1.1',
@@ -57,15 +55,13 @@ test.each([
   'localhost',
 ])('%s is not', address => expect(isPublicAddress(address)).toBe(false))
 
-const server = createServer((_, response) => {
-  calls += 1
-  response.end()
-})
 let calls = 0
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-afterAll(() => server.close())
-const { port } = server.address() as AddressInfo
+const { port } = new URL(
+  await serve((_, response) => {
+    calls += 1
+    response.end()
+  }),
+)
 async function send(host: string, allowPrivate: boolean) {
   const poster = createPoster({ allowPrivate, timeoutMs: 5_000 })
   return poster.post(`http://${host}:${port}/`, {}, '{}').finally(() => poster.close())

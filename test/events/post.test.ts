@@ -1,10 +1,9 @@
-/** Sending to receivers over kept connections. */
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { type Answer, createPoster, type Poster } from '../../src/events/post.ts'
 import { whenDone } from '../support/cleanup.ts'
+import { urlOf } from '../support/listening.ts'
 
 const DELIVERED = { delivered: true, response_code: 200, error: null }
 
@@ -19,13 +18,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
   const server = createServer(handle)
   const sockets: Socket[] = []
   server.on('connection', socket => sockets.push(socket))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
+  return { url: `${await urlOf(server)}/`, sockets }
 }
 
 /** With what was answered. */
@@ -194,11 +187,8 @@ test.each([
   const server = createTcpServer(socket => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end(text))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const attempt = await aPoster().post(`http://127.0.0.1:${port}/`, {}, '{}')
+  })
+  const attempt = await aPoster().post(`${await urlOf(server)}/`, {}, '{}')
   expect(attempt).toMatchObject({ delivered: false, response_code: null })
   expect(attempt.error).toContain(error)
 })

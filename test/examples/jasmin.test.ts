@@ -1,14 +1,7 @@
-/**
- * The proxy before Jasmin, with a stand-in for Jasmin's HTTP API that answers and reports as Jasmin 0.11.0 was seen to do. The trial with
- * the real program is in examples/jasmin/README.md.
- */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
-import { whenDone } from '../support/cleanup.ts'
 import { startExample, startGate } from '../support/example.ts'
+import { serve } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, senderToken, clock, db, engine } = await startService()
@@ -19,14 +12,11 @@ const passedOn: URLSearchParams[] = []
 const reports: Array<{ method: string | undefined; url: string | undefined; body: string }> = []
 
 async function listen(answer: (url: string, body: string, method: string) => [number, string]): Promise<string> {
-  const server = createServer(async (request, response) => {
+  return serve(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
     const [status, text] = answer(request.url ?? '/', body, request.method ?? '')
     response.writeHead(status).end(text)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
 }
 
 const jasmin = await listen((url, body) => {

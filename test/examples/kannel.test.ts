@@ -1,14 +1,7 @@
-/**
- * The proxy before Kannel, with a stand-in for smsbox that answers and reports as Kannel 1.4.5 was seen to do. The trial with the real
- * program is in examples/kannel/README.md.
- */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
-import { whenDone } from '../support/cleanup.ts'
 import { startExample, startGate } from '../support/example.ts'
+import { serve } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, senderToken, clock, db, engine } = await startService()
@@ -19,13 +12,10 @@ const passedOn: URLSearchParams[] = []
 const reports: string[] = []
 
 async function listen(answer: (url: URL) => [status: number, text: string]): Promise<string> {
-  const server = createServer((request, response) => {
+  return serve((request, response) => {
     const [status, text] = answer(new URL(request.url ?? '/', 'http://host'))
     response.writeHead(status).end(text)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
 }
 
 const smsbox = await listen(({ pathname, searchParams }) => {

@@ -1,13 +1,10 @@
-/** The worker on a real queue. What it finds after another worker has died is written here as that worker would have left it. */
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { startExample } from '../support/example.ts'
+import { serve } from '../support/listening.ts'
 import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
@@ -21,18 +18,16 @@ const TEXT = 'Hello'
 const sent: Array<{ to: string; id: unknown }> = []
 /** What the provider answers to messages for these numbers. */
 const ANSWERS: Record<string, number> = { '+4915100000400': 400, '+4915100000500': 500 }
-const provider = createServer(async (request, response) => {
+const provider = await serve(async (request, response) => {
   const { to, text } = JSON.parse(Buffer.concat(await request.toArray()).toString())
   if (text === TEXT) sent.push({ to, id: request.headers['idempotency-key'] })
   response.writeHead(ANSWERS[to] ?? 200).end()
-}).listen(0, '127.0.0.1')
-await once(provider, 'listening')
-afterAll(() => provider.close().closeAllConnections())
+})
 
 /** What happens before a call that names this job reaches the service. */
 const beforeReserve = new Map<string, () => Promise<void>>()
 const service = await app.listen({ port: 0, host: '127.0.0.1' })
-const listener = createServer(async (request, response) => {
+const way = await serve(async (request, response) => {
   const body = Buffer.concat(await request.toArray()).toString()
   for (const [id, action] of beforeReserve) {
     if (!body.includes(id)) continue
@@ -44,9 +39,7 @@ const listener = createServer(async (request, response) => {
   const answer = await fetch(service + request.url, { method: 'POST', headers, body })
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
   response.end(await answer.text())
-}).listen(0, '127.0.0.1')
-await once(listener, 'listening')
-afterAll(() => listener.close().closeAllConnections())
+})
 
 const { db, url } = await emptyDatabase()
 const schema = await readFile(join(PROJECT, 'examples/queue-worker-node/schema.sql'), 'utf8')
@@ -56,8 +49,8 @@ await startExample(
   'worker.ts',
   {
     DATABASE_URL: url,
-    PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
-    SMS_QUOTA_URL: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    PROVIDER_URL: provider,
+    SMS_QUOTA_URL: way,
     SMS_QUOTA_TOKEN: senderToken,
   },
   ['pg'],

@@ -4,12 +4,11 @@
  */
 /// <reference path="../../examples/smpp/smpp.d.ts" />
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import smpp, { type Pdu, type Session } from 'smpp'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { whenDone } from '../support/cleanup.ts'
-import { startExample } from '../support/example.ts'
+import { startExample, startGate } from '../support/example.ts'
+import { urlOf } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, clock, senderToken } = await startService()
@@ -46,9 +45,7 @@ const smsc = smpp.createServer(session => {
     } else if (!pdu.isResponse()) session.send(pdu.response())
   })
 })
-smsc.listen(0, '127.0.0.1')
-await once(smsc, 'listening')
-const { port } = smsc.address() as AddressInfo
+const { port } = new URL(await urlOf(smsc))
 
 async function startProxy(quotaUrl: string, more: Record<string, string> = {}): Promise<URL> {
   const env = {
@@ -65,24 +62,11 @@ async function startProxy(quotaUrl: string, more: Record<string, string> = {}): 
 const service = await app.listen({ port: 0, host: '127.0.0.1' })
 const proxy = await startProxy(service)
 const wideProxy = startProxy(service, { SMS_REFERENCE_BITS: '16', USERS: '{"carol":9}' })
-/** While it is, sms-quota carries out what it is asked, and its answers are lost. */
-let isDeaf = true
-const listener = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray())
-  const { 'content-type': type = '', authorization = '' } = request.headers
-  const headers = { 'content-type': type, authorization }
-  const answer = await fetch(service + request.url, { method: 'POST', headers, body })
-  const text = await answer.text()
-  if (isDeaf) response.destroy()
-  else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
-}).listen(0, '127.0.0.1')
-await once(listener, 'listening')
-afterAll(() => listener.close().closeAllConnections())
-const deafProxy = await startProxy(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+const gate = await startGate(service)
+const deafProxy = await startProxy(gate.url)
 /** A proxy whose sms-quota is away: nothing listens at port 1. */
 const lonelyProxy = await startProxy('http://127.0.0.1:1')
 await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 8, period: 'month' } })
-afterAll(() => smsc.close())
 
 interface Esme {
   /** The answers of the SMSC or the proxy to these messages, in the order of the messages. */
@@ -268,10 +252,11 @@ test('while sms-quota is away, ESMEs are asked to try again', async () => {
 
 test('an ESME that tries again because an answer of sms-quota was late pays once', async () => {
   const before = await counters()
+  gate.losses = Number.POSITIVE_INFINITY
   const bob = await bind('alice', 'right', deafProxy)
   const [late] = await bob.submit({ short_message: 'Hello' })
   expect(late?.command_status).toBe(smpp.errors.ESME_RTHROTTLED)
-  isDeaf = false
+  gate.losses = 0
   const [answer] = await bob.submit({ short_message: 'Hello', registered_delivery: 0 })
   expect(answer?.command_status).toBe(0)
   clock.now += 4 * 86_400_000

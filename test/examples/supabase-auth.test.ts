@@ -3,11 +3,9 @@
  * program is in examples/supabase-auth/README.md.
  */
 import { createHmac, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startExample, startGate } from '../support/example.ts'
+import { serve } from '../support/listening.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, senderToken } = await startService()
@@ -19,15 +17,13 @@ const REFUSED = '4915100000000'
 /** The provider takes messages to this number and ends the connection without an answer. */
 const SILENT = '4915100000001'
 
-const provider = createServer(async (request, response) => {
+const provider = await serve(async (request, response) => {
   const message = JSON.parse(Buffer.concat(await request.toArray()).toString())
   sent.push(message)
   const { to } = message
   if (to === `+${SILENT}`) response.destroy()
   else response.writeHead(to === `+${REFUSED}` ? 400 : 200).end()
-}).listen(0, '127.0.0.1')
-await once(provider, 'listening')
-afterAll(() => provider.close().closeAllConnections())
+})
 
 const gate = await startGate(await app.listen({ port: 0, host: '127.0.0.1' }))
 
@@ -35,7 +31,7 @@ const KEY = 'a key of the tests, not a secret'
 const line = await startExample('supabase-auth', 'server.ts', {
   PORT: '0',
   HOOK_SECRET: `v1,whsec_${Buffer.from(KEY).toString('base64')}`,
-  PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
+  PROVIDER_URL: provider,
   SMS_QUOTA_URL: gate.url,
   SMS_QUOTA_TOKEN: senderToken,
   SMS_QUOTA_USER: '7',

@@ -1,19 +1,15 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createProvider } from '../../src/http/auth/provider.ts'
+import { serve } from '../support/listening.ts'
 
 let requested: string[] = []
 let answer: { status: number; body: string } = { status: 200, body: '' }
-const server = createServer((request, response) => {
+const url = await serve((request, response) => {
   requested.push(request.url ?? '')
   response.writeHead(answer.status, { location: '/elsewhere', 'content-type': 'application/json' }).end(answer.body)
 })
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-afterAll(() => server.close())
-
-const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/realms/sms`
+const issuer = `${url}/realms/sms`
 const GOOD = { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: 'http://127.0.0.1:1/token', more: [1] }
 const clock = { now: 0 }
 const make = (of = issuer) => createProvider({ issuer: of, clientId: 'console', scope: 'openid' }, () => clock.now)

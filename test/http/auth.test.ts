@@ -1,12 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AuthConfig, type AuthKey, ConfigError, loadConfig } from '../../src/config/config.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
@@ -15,6 +12,7 @@ import type { Principal } from '../../src/http/auth/claims.ts'
 import { readPublicKey } from '../../src/http/auth/key-files.ts'
 import { ownSecret, ownSecretFile } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
+import { serve } from '../support/listening.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const NOW_S = NOW / 1_000
@@ -267,17 +265,12 @@ describe('a key server', () => {
   /** A real key server with the keys and the behavior that the test sets. */
   async function keyServer() {
     const state = { keys: [] as JWK[], asked: 0, status: 200, body: null as string | null }
-    const server = createServer((_, response) => {
+    const url = await serve((_, response) => {
       state.asked += 1
       const headers = { 'content-type': 'application/json', location: '/elsewhere' }
       response.writeHead(state.status, headers).end(state.body ?? JSON.stringify({ keys: state.keys }))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => {
-      server.close()
-      server.closeAllConnections()
     })
-    return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys` }
+    return { state, url: `${url}/keys` }
   }
 
   async function pair(kid: string, alg = 'ES256') {

@@ -1,9 +1,10 @@
 /** Answers to requests that a client sends ahead: those that are ready at once take one write. */
 import { createServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { boundPipelining, MAX_PIPELINED } from '../../src/http/platform/pipelining.ts'
+import { urlOf } from '../support/listening.ts'
 import { closeOf } from '../support/sockets.ts'
 
 const GET = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
@@ -25,16 +26,12 @@ async function startServer() {
       _writev?.apply(socket, parts)
     }
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const client = connect(Number(new URL(await urlOf(server)).port), '127.0.0.1')
   let text = ''
   client.setEncoding('latin1').on('data', chunk => {
     text += chunk
   })
-  onTestFinished(() => {
-    client.destroy()
-    server.close()
-  })
+  onTestFinished(() => void client.destroy())
   return {
     server,
     client,

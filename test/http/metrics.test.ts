@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { createServer, METHODS } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
@@ -14,7 +13,7 @@ import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import { whenDone } from '../support/cleanup.ts'
+import { serve } from '../support/listening.ts'
 import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
@@ -246,16 +245,14 @@ test('show how many deliveries wait, since when, and how far behind the outbox a
 
 test('show when the keys of the key server were fetched, and count failures', async () => {
   let status = 503
-  const server = createServer((_, response) => response.writeHead(status).end('{"keys":[]}'))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  whenDone(() => server.close())
+  const url = await serve((_, response) => response.writeHead(status).end('{"keys":[]}'))
   const fetched: boolean[] = []
   let now = clock.now
   const authenticator = await createAuthenticator(
     {
       dataDir: '/',
       auth: {
-        key: { kind: 'jwks', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
+        key: { kind: 'jwks', url },
         issuer: 'https://issuer.example',
         audience: 'sms-quota',
         tokenType: null,

@@ -1,7 +1,4 @@
-/** The window of attempts at each webhook, and what a bad event or a lost database does to the others. */
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database } from '../../src/db/connection/database.ts'
@@ -9,8 +6,8 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks/webhooks.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
-import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
+import { urlOf } from '../support/listening.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
 const { db } = await freshDatabase()
@@ -29,18 +26,13 @@ async function aReceiver() {
     ids.push(String(request.headers['webhook-id']))
     most = Math.max(most, open.length)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const url = await urlOf(server)
   let connections = 0
   server.on('connection', () => {
     connections += 1
   })
-  whenDone(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url,
     open,
     ids,
     most: () => most,

@@ -2,13 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { whenDone } from './cleanup.ts'
 import { installClient } from './client-package.ts'
+import { serve } from './listening.ts'
 import { PROJECT } from './paths.ts'
 
 /**
@@ -44,7 +43,7 @@ export async function startExample(
 
 /** The way to a service, which carries calls out and loses as many of their answers as `losses` says. */
 export async function startGate(service: string): Promise<{ readonly url: string; losses: number }> {
-  const server = createServer(async (request, response) => {
+  const url = await serve(async (request, response) => {
     const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' }
     const body = Buffer.concat(await request.toArray())
     const answer = await fetch(service + request.url, { method: 'POST', headers, body })
@@ -53,9 +52,7 @@ export async function startGate(service: string): Promise<{ readonly url: string
       gate.losses -= 1
       response.destroy()
     } else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => server.close().closeAllConnections())
-  const gate = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, losses: 0 }
+  })
+  const gate = { url, losses: 0 }
   return gate
 }

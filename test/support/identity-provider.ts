@@ -1,10 +1,9 @@
 /** A certified OpenID Connect provider in this process. Its form signs in any name without a password. */
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
-import { whenDone } from './cleanup.ts'
+import { serve } from './listening.ts'
 
 export const AUDIENCE = 'https://sms-quota.example'
 export const CLIENT_ID = 'console'
@@ -20,16 +19,10 @@ export interface IdentityProvider {
 /** Call it at the top level of a test file. User 1 is an administrator. */
 export async function startProvider(): Promise<IdentityProvider> {
   let answer: RequestListener | null = null
-  const server = createServer((request, response) => {
+  const issuer = await serve((request, response) => {
     if (answer === null || provider.isDown) response.writeHead(503).end()
     else answer(request, response)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  whenDone(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const provider: IdentityProvider = {
     issuer,

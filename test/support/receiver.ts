@@ -1,8 +1,5 @@
-/** A receiver of webhooks on a free port, which answers as the test sets it. */
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { whenDone } from './cleanup.ts'
+import type { ServerResponse } from 'node:http'
+import { serve } from './listening.ts'
 
 export interface Delivery {
   headers: Record<string, string>
@@ -26,7 +23,7 @@ export interface Receiver {
 /** Call this where tests are declared. */
 export async function createReceiver(): Promise<Receiver> {
   const hanging = new Set<ServerResponse>()
-  const server = createServer((request, response) => {
+  const url = await serve((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', text => {
       body += text
@@ -42,14 +39,8 @@ export async function createReceiver(): Promise<Receiver> {
       response.writeHead(receiver.answer, { location: '/elsewhere', ...receiver.headers }).end(receiver.body)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  whenDone(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${url}/hook`,
     deliveries: [],
     received: [],
     answer: 204,

@@ -1,12 +1,8 @@
-/** The provider of SMS: its list of what it took is the truth. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UnknownIfSent } from '../../../client/src/main.ts'
-import { whenDone } from '../cleanup.ts'
 import type { Random } from '../fuzz/random.ts'
+import { serve } from '../listening.ts'
 import { type Message, NotTaken, nameOf, type Taken } from './message.ts'
 
 /** A send of a message, an earlier send of which has not failed. */
@@ -87,7 +83,7 @@ export function createProvider(): Provider {
 
 /** The provider for senders of other processes. It answers `sent`, `failed` or `unknown`. @returns its URL */
 export async function serveProvider(provider: Provider, random: Random): Promise<string> {
-  const server = createServer(async (request, response) => {
+  return serve(async (request, response) => {
     const { by, ...message } = (await json(request)) as Taken
     const outcome = await provider.send(message, by, random).catch(error => {
       if (error instanceof UnknownIfSent) return 'unknown'
@@ -97,10 +93,4 @@ export async function serveProvider(provider: Provider, random: Random): Promise
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(outcome))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  whenDone(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

@@ -1,10 +1,10 @@
 /** An HTTP proxy before two services, which loses, delays, doubles and cuts what passes it, and answers by itself. */
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Agent, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { whenDone } from '../cleanup.ts'
+import { serve } from '../listening.ts'
 import type { Fault, FaultKind, Forecast } from './weather.ts'
 
 /** A request as it passed the proxy. */
@@ -137,17 +137,10 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
 
   whenDone(() => agent.destroy())
   return {
-    async urlOf(sender) {
-      const server = createServer((request, response) => {
+    urlOf: sender =>
+      serve((request, response) => {
         handle(sender, request, response).catch(() => response.destroy())
-      })
-      await once(server.listen(0, '127.0.0.1'), 'listening')
-      whenDone(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    },
+      }),
     passages,
     counts,
     async settled() {
