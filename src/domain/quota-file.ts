@@ -131,7 +131,8 @@ export function readQuotaRow(
     const isText = isPlainText(COLUMNS[name])
     if (!isText && text.trim() === '') continue
     if (isText && isLost(text)) return { fault: { reason: 'lost', column: name, text } }
-    value[name] = readCell(COLUMNS[name], text)
+    // The service takes no reference with blanks around it, and blanks beside separators are none of it.
+    value[name] = readCell(COLUMNS[name], name === 'external_ref' ? text.trim() : text)
   }
   return { value }
 }

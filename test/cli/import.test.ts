@@ -318,7 +318,7 @@ test('names each bad row by line and column, and sends nothing', async () => {
     `${user},C,1,,,7`,
     `${user},D,1,"DE`,
   ].join('\n')
-  const text = 'text without invisible characters, of 1 to 120 characters'
+  const text = 'text without invisible characters, and without blanks around it, of 1 to 120 characters'
   expect(await run(csv)).toEqual({
     code: 1,
     printed: '',
