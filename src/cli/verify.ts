@@ -53,6 +53,11 @@ interface ProofReport {
 }
 
 const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
+  readable: {
+    unit: 'columns of shards',
+    holds: 'the service can read their times, numbers and time zones',
+    notProvable: 'the tables of shards that cannot be read within a second',
+  },
   counters: { unit: 'windows', holds: 'used and reserved equal the reservations and the archive' },
   limits: {
     unit: 'limited windows',

@@ -4,6 +4,7 @@ import { reportFailure } from '../../src/cli/on-database.ts'
 import { verifyOn } from '../../src/cli/verify.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { readableColumns } from '../../src/db/verify/readable.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { printed } from '../support/printed.ts'
@@ -19,7 +20,9 @@ describe('verify', async () => {
       await bench.quota({ user_id })
       await engine.submit(draw('consume', user_id, 'm', 3))
     }
+    const readable = 65 * (await readableColumns(bench.db)).length
     const stdout = `
+  readable   ${readable} columns of shards: the service can read their times, numbers and time zones
   counters   2 windows: used and reserved equal the reservations and the archive
   limits     2 limited windows: none is past its limit but by force, overage or a lowered limit
   draws      2 reservations: their draws cover their units

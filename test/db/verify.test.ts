@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { removeDeletedQuota } from '../../src/db/reservations/retention.ts'
 import { PROOFS } from '../../src/db/verify/proof.ts'
+import { readableColumns } from '../../src/db/verify/readable.ts'
 import { MAX_PENDING } from '../../src/db/verify/usage.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { QuotaDraft } from '../../src/domain/quota.ts'
@@ -733,10 +734,45 @@ describe('of everything', async () => {
     const { proofs, differences } = await verify(whole.db, { onProgress: (_, part) => parts.push(part) })
     expect(differences).toEqual([])
     const checked = PROOFS.map(name => proofs.get(name)?.checked)
-    expect(checked).toEqual([100, 100, 150, 0, 100, 0, 100, 0, 0, 0, 100, 100, 100])
+    expect(checked).toEqual([expect.any(Number), 100, 100, 150, 0, 100, 0, 100, 0, 0, 0, 100, 100, 100])
     expect(PROOFS.map(name => proofs.get(name)?.notProvable)).toEqual(PROOFS.map(() => 0))
     expect(parts).toEqual(parts.toSorted((one, other) => one - other))
     expect(parts.at(-1)).toBe(1)
+  })
+
+  test.each([
+    ['a time without end', 'quota', `window_end = 'infinity'`, 'window_end', 'infinity'],
+    ['a time before all', 'quota', `created_at = '-infinity'`, 'created_at', '-infinity'],
+    ['an unknown time zone', 'quota', `time_zone = 'Mars/Olympus'`, 'time_zone', 'Mars/Olympus'],
+    ['a number past those of JavaScript', 'quota', 'used = 9007199254740993', 'used', '9007199254740993'],
+    ['a time of usage that is not rolled up', 'usage_pending', `bucket = 'infinity'`, 'bucket', 'infinity'],
+    ['a position past all times', 'sweeper_watermark', `closed_until = 'infinity'`, 'closed_until', 'infinity'],
+  ])('finds %s', async (_what, table, change, column, value) => {
+    const bench = await createBench()
+    // The alert of a quota without an end ends at infinity.
+    await bench.quota({ user_id: 7, limit: 2, alert_at: [50] })
+    await bench.engine().submit(draw('consume', 7, 'm', 1))
+    await bench.db.query({ text: sql`update usage_upkeep set until = '-infinity'` })
+    expect((await verify(bench.db)).differences).toEqual([])
+    await bench.db.query({ text: rawSql`update ${table} set ${change}` })
+    const found = (await verify(bench.db)).differences
+    expect(found[0]).toMatchObject({
+      proof: 'readable',
+      message: expect.stringContaining(`${table}.${column} of a row`),
+    })
+    expect(found[0]?.message).toContain(value)
+  })
+
+  test('reads all times, numbers and time zones of all tables', async () => {
+    const known = (await readableColumns(whole.db)).map(({ table, column }) => `${table}.${column}`)
+    const some = [
+      'quota.window_end',
+      'quota_window.window_start',
+      'usage_pending.bucket',
+      'user_profile.time_zone',
+      'event.at',
+    ]
+    expect(known).toEqual(expect.arrayContaining(some))
   })
 
   test('finds rows of quotas that do not exist, and each wrong total of a shard', async () => {
@@ -820,18 +856,24 @@ describe('of everything', async () => {
     expect(await messagesOf(3)).toHaveLength(3)
   })
 
-  test('takes fewer users at a time when a statement takes too long', async () => {
+  /** The first transaction asks what the database is, the second reads all columns, and the next are of ranges of users. */
+  test.each([
+    [2, 3],
+    [3, 4],
+  ])('takes less at a time when the statements %i and %i take too long', async (...late) => {
     const tooLong = Object.assign(new pg.DatabaseError('canceling statement', 0, 'error'), { code: '57014' })
     let tries = 0
     const slow: Database = {
       ...whole.db,
       transaction(work, mode) {
         tries += 1
-        return tries <= 2 ? Promise.reject(tooLong) : whole.db.transaction(work, mode)
+        return late.includes(tries) ? Promise.reject(tooLong) : whole.db.transaction(work, mode)
       },
     }
     const { proofs, differences } = await verify(slow, { maxDifferences: 100 })
     expect([proofs.get('usage')?.checked, proofs.get('draws')?.checked]).toEqual([102, 151])
+    const checked = 65 * (await readableColumns(whole.db)).length
+    expect(proofs.get('readable')).toEqual({ checked, notProvable: 0 })
     // All of them: a counter that is wrong differs from usage, too.
     expect(differences).toHaveLength(60)
   })

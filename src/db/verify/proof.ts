@@ -2,6 +2,7 @@
 import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'
 
 export const PROOFS = [
+  'readable',
   'counters',
   'limits',
   'draws',

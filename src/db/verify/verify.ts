@@ -12,11 +12,13 @@ import type { Database, SqlValue } from '../connection/database.ts'
 import { isStatementTimeout } from '../connection/errors.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
+import { OF_ALL_SHARDS } from '../ledger/add-usage.ts'
 import { counters, draws, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
 import { TABLES } from './ledger.ts'
 import { checkPlans } from './plans.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
+import { checkReadable, readableColumns } from './readable.ts'
 import { checkProfiles, checkReferences } from './references.ts'
 import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
@@ -70,7 +72,7 @@ const RANGE = { one: rangeIn({ isCluster: false }), cluster: rangeIn({ isCluster
  * millions of reservations.
  */
 export async function verify(db: Database, options: VerifyOptions = {}): Promise<Verification> {
-  const { userId, maxDifferences = 20, onProgress = () => {} } = options
+  const { userId, maxDifferences = 20 } = options
   const { verification, add } = createVerification(maxDifferences)
 
   if (userId !== undefined) {
@@ -78,20 +80,50 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
     add([...(await checkRange(db, range, maxDifferences, 0)), ...(await checkByDomain(db, range, maxDifferences))])
     return verification
   }
+  if (!(await addReadable(db, maxDifferences, add))) return verification
+  try {
+    await addShards(db, options, verification, add)
+  } catch (error) {
+    // What cannot be read is reported already.
+    if (verification.differences.length === 0 || !(error instanceof RangeError)) throw error
+  }
+  return verification
+}
+
+type Add = ReturnType<typeof createVerification>['add']
+
+/** Proves that all can be read: all shards at once, and each by itself on a cluster, where statements stay in one. */
+async function addReadable(db: Database, max: number, add: Add): Promise<boolean> {
+  const columns = await readableColumns(db)
+  const isCluster = await db.transaction(async tx => tx.isCluster)
+  const shards = [...SHARDS, OF_ALL_SHARDS]
+  for (const some of isCluster ? shards.map(shard => [shard]) : [shards]) {
+    const found = await checkReadable(some, columns, max, statement => read(db, MAX_MS, statement, WITHOUT_JIT))
+    if (!add(found)) return false
+  }
+  return true
+}
+
+/** Proves the rest, shard by shard. */
+async function addShards(
+  db: Database,
+  { maxDifferences = 20, onProgress = () => {} }: VerifyOptions,
+  verification: Verification,
+  add: Add,
+): Promise<void> {
   const pace = createPace(USERS.first, USERS.max)
   for (const shard of SHARDS) {
     for (let after = -1; after < MAX_INTEGER; ) {
       const range = { shard, after, upTo: await endOfRange(db, shard, after, pace.size) }
       const found = await pace.run(maxMs => checkRange(db, range, maxDifferences, maxMs))
       if (found === undefined) continue
-      if (!add([...found, ...(await checkByDomain(db, range, maxDifferences))])) return verification
+      if (!add([...found, ...(await checkByDomain(db, range, maxDifferences))])) return
       after = range.upTo
       onProgress(verification, shard / SHARD_COUNT)
     }
-    for await (const found of checkShard(db, shard, maxDifferences)) if (!add(found)) return verification
+    for await (const found of checkShard(db, shard, maxDifferences)) if (!add(found)) return
     onProgress(verification, (shard + 1) / SHARD_COUNT)
   }
-  return verification
 }
 
 /** Sums up conclusions. `add` returns whether there is room for more differences. */
@@ -194,8 +226,10 @@ async function* checkNumbers(db: Database, shard: Shard): AsyncGenerator<Conclus
   }
 }
 
-/** No scan of a whole table for a range of it, and no JIT compilation for short statements. */
-const FOR_RANGES = sql`set local enable_seqscan = off; set local jit = off`
+/** No JIT compilation for short statements. */
+const WITHOUT_JIT = sql`set local jit = off`
+/** Nor a scan of a whole table for a range of it. */
+const FOR_RANGES = sql`set local enable_seqscan = off; ${WITHOUT_JIT}`
 
 /** Runs a statement in a snapshot of its own, for `maxMs` at the longest; 0 means no limit. */
 function read<R extends object>(
