@@ -51,11 +51,15 @@ export function createCustomerFigures({ db, now: clock, pageSize = PAGE }: Custo
     const renewal = { due: 0, isBehind: false }
     await takeBackWalks(db, now)
     await forEachApart(await shardsBehind(db, 'figures', now - intervalMs), signal, async shard => {
-      const { due, hasMore } = await page.run(users =>
+      const { due, hasMore, unreadable } = await page.run(users =>
         renewFigures(db, shard, now, users, source => figuresAt(source, now)),
       )
       renewal.due += due
       renewal.isBehind ||= hasMore
+      const [first] = unreadable
+      if (first === undefined) return
+      const ids = unreadable.map(({ user_id }) => user_id).join(', ')
+      throw new Error(`no figures of ${unreadable.length === 1 ? 'user' : 'users'} ${ids}: ${first.error.message}`)
     })
     return renewal
   }

@@ -217,3 +217,25 @@ test('walks that find nothing come less often, until there is something to do', 
   await walk()
   expect(pauses).toEqual([15_000, 30_000, 45_000, 45_000, 15_000])
 })
+
+test('a counter that cannot be read leaves its user without figures, who is named, and others have theirs', async () => {
+  const own = await createBench()
+  const users = [someone(), someone(), someone()]
+  const [, broken = 0] = users
+  for (const user_id of users) await own.quota({ user_id })
+  await own.db.query({ text: sql`update quota set used = 9007199254740993 where user_id = $1`, values: [broken] })
+  const job = createCustomerFigures({ db: own.db, now: () => own.clock.now, pageSize: 2 })
+  const figured = async () => {
+    const rows = await own.db.query<{ user_id: number }>({ text: sql`select user_id from customer_figures order by 1` })
+    return rows.map(({ user_id }) => user_id)
+  }
+  await expect(job.renewOnce(own.clock.now)).rejects.toThrow(
+    `no figures of user ${broken}: the database holds 9007199254740993`,
+  )
+  expect((await job.renewOnce(own.clock.now)).isBehind).toBe(false)
+  expect(await figured()).toEqual(users.filter(user => user !== broken))
+  await own.db.query({ text: sql`update quota set used = 0 where user_id = $1`, values: [broken] })
+  own.clock.now += 60_000
+  while ((await job.renewOnce(own.clock.now)).isBehind);
+  expect(await figured()).toEqual(users)
+})

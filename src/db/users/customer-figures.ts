@@ -114,7 +114,7 @@ interface DuePage {
  * and no user of it erased meanwhile.
  *
  * @param figure what becomes of a user; undefined: the figures stay as they are
- * @returns of how many users they were due, and whether the shard has more
+ * @returns of how many users they were due, whether the shard has more, and who has none because rows cannot be read
  */
 export async function renewFigures(
   db: Database,
@@ -122,8 +122,9 @@ export async function renewFigures(
   now: EpochMs,
   size: number,
   figure: (source: FiguresSource) => StoredFigures | undefined,
-): Promise<{ due: number; hasMore: boolean }> {
+): Promise<{ due: number; hasMore: boolean; unreadable: readonly UnreadableUser[] }> {
   let due = 0
+  let unreadable: UnreadableUser[] = []
   const hasMore = await walk(db, shard, 'figures', now, async (tx, from) => {
     const [page] = await tx.query<DuePage>({
       name: 'find-due-figures',
@@ -139,7 +140,8 @@ export async function renewFigures(
     })
     const { passed = 0, last = null, users = [] } = page ?? {}
     due = users.length
-    const sources = await sourcesOf(tx, shard, users, now)
+    const { sources, unreadable: found } = await readableSources(tx, shard, users, now)
+    unreadable = found
     await writeFigures(
       tx,
       shard,
@@ -151,7 +153,7 @@ export async function renewFigures(
     await removeOrphans(tx, shard, from, end)
     return end
   })
-  return { due, hasMore }
+  return { due, hasMore, unreadable }
 }
 
 /* ── What they are made of ──────────────────────────────────────────────────────────────────────────────────────── */
@@ -176,6 +178,30 @@ const DAYS = sql`
     ${sumUpTo(sql`u.committed - u.unfunded - u.refunded`)} as funded
   from unnest($4::bigint[]) k (user_id), lateral (${rolledUpUsageOf({ shard: sql`$3::smallint`, user: sql`k.user_id` }, true)}) u
   group by 1, 2`
+
+interface UnreadableUser {
+  user_id: number
+  error: RangeError
+}
+
+/** If a row of one user has a value that cannot be read, such as a counter past 2^53, each user is read alone: others have their figures. */
+async function readableSources(tx: Transaction, shard: Shard, users: readonly number[], now: EpochMs) {
+  const sources: FiguresSource[] = []
+  const unreadable: UnreadableUser[] = []
+  try {
+    sources.push(...(await sourcesOf(tx, shard, users, now)))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const [user_id = 0] = users
+    if (users.length === 1) return { sources, unreadable: [{ user_id, error }] }
+    for (const user of users) {
+      const one = await readableSources(tx, shard, [user], now)
+      sources.push(...one.sources)
+      unreadable.push(...one.unreadable)
+    }
+  }
+  return { sources, unreadable }
+}
 
 async function sourcesOf(
   tx: Transaction,
