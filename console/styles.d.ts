@@ -11,7 +11,7 @@ declare module '*/badge.module.css' {
 }
 
 declare module '*/breaker.module.css' {
-  const classes: Readonly<Record<'budgets' | 'controls' | 'facts' | 'form' | 'note' | 'page' | 'users' | 'warning', string>>
+  const classes: Readonly<Record<'budgets' | 'facts' | 'form' | 'note' | 'page' | 'users' | 'warning', string>>
   export default classes
 }
 
@@ -21,7 +21,7 @@ declare module '*/chart.module.css' {
 }
 
 declare module '*/cost.module.css' {
-  const classes: Readonly<Record<'about' | 'card' | 'character' | 'columns' | 'details' | 'facts' | 'heading' | 'kinds' | 'message' | 'offer' | 'remaining' | 'result' | 'section' | 'segment' | 'segments' | 'text' | 'units', string>>
+  const classes: Readonly<Record<'card' | 'character' | 'columns' | 'details' | 'facts' | 'kinds' | 'message' | 'offer' | 'result' | 'section' | 'segment' | 'segments' | 'text' | 'units', string>>
   export default classes
 }
 
@@ -31,7 +31,7 @@ declare module '*/data-table.module.css' {
 }
 
 declare module '*/denial-explanation.module.css' {
-  const classes: Readonly<Record<'heading' | 'note' | 'quotas' | 'reason' | 'remedy' | 'request' | 'then' | 'verdict', string>>
+  const classes: Readonly<Record<'quotas' | 'remedy' | 'request' | 'then' | 'verdict', string>>
   export default classes
 }
 
@@ -56,7 +56,7 @@ declare module '*/filters.module.css' {
 }
 
 declare module '*/found-messages.module.css' {
-  const classes: Readonly<Record<'found' | 'line', string>>
+  const classes: Readonly<Record<'found', string>>
   export default classes
 }
 
@@ -96,7 +96,7 @@ declare module '*/message-check.module.css' {
 }
 
 declare module '*/message.module.css' {
-  const classes: Readonly<Record<'details' | 'draws' | 'facts' | 'note' | 'outcome' | 'steps', string>>
+  const classes: Readonly<Record<'details' | 'draws' | 'facts' | 'outcome' | 'steps', string>>
   export default classes
 }
 
@@ -116,7 +116,7 @@ declare module '*/notice.module.css' {
 }
 
 declare module '*/overview.module.css' {
-  const classes: Readonly<Record<'about' | 'column' | 'detail' | 'details' | 'page' | 'placeholder' | 'rows' | 'strip' | 'tables' | 'today' | 'traffic' | 'value', string>>
+  const classes: Readonly<Record<'column' | 'detail' | 'details' | 'page' | 'placeholder' | 'rows' | 'strip' | 'tables' | 'today' | 'traffic' | 'value', string>>
   export default classes
 }
 
@@ -126,17 +126,17 @@ declare module '*/page-title.module.css' {
 }
 
 declare module '*/plan.module.css' {
-  const classes: Readonly<Record<'conflictTitle' | 'form' | 'lead' | 'line' | 'note' | 'parts' | 'slot' | 'slotBody' | 'slotHead' | 'slotList' | 'slotText' | 'slots' | 'stack' | 'status' | 'warning', string>>
+  const classes: Readonly<Record<'conflictTitle' | 'form' | 'slot' | 'slotBody' | 'slotHead' | 'slotList' | 'slotText' | 'slots' | 'stack' | 'status' | 'warning', string>>
   export default classes
 }
 
 declare module '*/quota-form.module.css' {
-  const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'fixedTitle' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeFoot' | 'mergeRow' | 'mergeRows' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'note' | 'optional' | 'pair' | 'presets' | 'preview' | 'previewTitle' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
+  const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeRow' | 'mergeRows' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'optional' | 'pair' | 'presets' | 'preview' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
   export default classes
 }
 
 declare module '*/quota.module.css' {
-  const classes: Readonly<Record<'card' | 'change' | 'changeHead' | 'changes' | 'description' | 'differences' | 'figures' | 'foot' | 'head' | 'list' | 'lost' | 'reason' | 'window' | 'windows', string>>
+  const classes: Readonly<Record<'card' | 'change' | 'changeHead' | 'changes' | 'description' | 'differences' | 'figures' | 'head' | 'list' | 'reason' | 'window' | 'windows', string>>
   export default classes
 }
 
@@ -166,7 +166,7 @@ declare module '*/shell.module.css' {
 }
 
 declare module '*/sign-in.module.css' {
-  const classes: Readonly<Record<'card' | 'opening' | 'page', string>>
+  const classes: Readonly<Record<'card' | 'page', string>>
   export default classes
 }
 
@@ -176,7 +176,7 @@ declare module '*/skeletons.module.css' {
 }
 
 declare module '*/start.module.css' {
-  const classes: Readonly<Record<'arrival' | 'check' | 'command' | 'fields' | 'note' | 'step' | 'steps', string>>
+  const classes: Readonly<Record<'check' | 'step' | 'steps', string>>
   export default classes
 }
 
@@ -231,7 +231,7 @@ declare module '*/values.module.css' {
 }
 
 declare module '*/webhook.module.css' {
-  const classes: Readonly<Record<'action' | 'bodyHead' | 'code' | 'copy' | 'danger' | 'drawerHead' | 'facts' | 'form' | 'note' | 'open' | 'secret' | 'stack' | 'status', string>>
+  const classes: Readonly<Record<'action' | 'bodyHead' | 'code' | 'copy' | 'danger' | 'drawerHead' | 'facts' | 'form' | 'open' | 'secret' | 'stack' | 'status', string>>
   export default classes
 }
 

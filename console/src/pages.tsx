@@ -34,177 +34,129 @@ const staffWithQuotas = (caller: Caller) => users(caller) && readsAllUsers(calle
 type Load<Component> = () => Promise<{ default: Component }>
 
 /** A tab in the frame of its page. Both are loaded at the same time. */
-function framed<Tab>(loadFrame: Load<ComponentType<{ Content: Tab }>>, loadTab: Load<Tab>): ComponentType {
-  return lazy(async () => {
+function framed<Tab>(loadFrame: Load<ComponentType<{ Content: Tab }>>, loadTab: Load<Tab>): Load<ComponentType> {
+  return async () => {
     const [{ default: Frame }, { default: Tab }] = await Promise.all([loadFrame(), loadTab()])
     return { default: () => <Frame Content={Tab} /> }
-  })
+  }
 }
 
-/** Start pages: their files come while the token is checked. */
-const start = (load: Load<ComponentType>) => ({ load, Page: lazy(load) })
+type Look = Pick<PageEntry, 'label' | 'icon' | 'shape'>
 
-const webhook = () => import('./pages/webhooks/webhook.tsx')
-const plan = () => import('./pages/plans/plan.tsx')
-const user = () => import('./pages/user/user-page.tsx')
-const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
-const userOverview = () => import('./pages/user/overview.tsx')
-const ownOverview = () => import('./pages/my-quotas/overview.tsx')
+const page = (path: string, isFor: PageEntry['isFor'], load: Load<ComponentType>, look: Look = {}): PageEntry => ({
+  ...{ path, isFor, Page: lazy(load) },
+  ...look,
+})
+
+/** Start pages: their files come while the token is checked. */
+const start: typeof page = (path, isFor, load, look) => ({ ...page(path, isFor, load, look), load })
+
+const labels = texts.shell.pages
+const inFrame = {
+  plan: () => import('./pages/plans/plan.tsx'),
+  user: () => import('./pages/user/user-page.tsx'),
+  mine: () => import('./pages/my-quotas/my-quotas-page.tsx'),
+  webhook: () => import('./pages/webhooks/webhook.tsx'),
+}
 const reservations = () => import('./components/user/reservations.tsx')
 const denials = () => import('./components/denials/denials.tsx')
 const message = () => import('./pages/message/message-page.tsx')
-const changes = () => import('./pages/user/changes.tsx')
-const transfers = () => import('./pages/user/transfers.tsx')
-const mine = framed(myQuotas, ownOverview)
-const cost = lazy(() => import('./pages/cost/cost.tsx'))
-const profile = () => import('./pages/user/profile.tsx')
+const mine = framed(inFrame.mine, () => import('./pages/my-quotas/overview.tsx'))
+const cost = () => import('./pages/cost/cost.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
 export const PAGES: readonly PageEntry[] = [
-  {
-    path: '/overview',
-    label: texts.shell.pages.overview,
-    icon: 'overview',
-    shape: 'tiles',
-    isFor: readsAllUsers,
-    ...start(() => import('./pages/overview/overview.tsx')),
-  },
-  { path: '/start', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/start/start.tsx')) },
-  {
-    path: '/users',
-    label: texts.shell.pages.users,
-    icon: 'users',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/users/users.tsx')),
-  },
-  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, userOverview) },
-  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
-  { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
-  { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
-  { path: '/users/:id/transfers', isFor: readsAllUsers, Page: framed(user, transfers) },
-  { path: '/users/:id/changes', isFor: readsAllUsers, Page: framed(user, changes) },
-  { path: '/users/:id/profile', isFor: readsAllUsers, Page: framed(user, profile) },
-  {
-    path: '/requests',
-    label: texts.shell.pages.requests,
-    icon: 'requests',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/requests/requests.tsx')),
-  },
-  {
-    path: '/messages',
-    label: texts.shell.pages.messages,
-    icon: 'message',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/messages/messages.tsx')),
-  },
-  {
-    path: '/quotas',
-    label: texts.shell.pages.quotas,
-    icon: 'quotas',
-    isFor: readsAllUsers,
-    ...start(() => import('./pages/quotas/quotas.tsx')),
-  },
-  { path: '/quotas/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
-  {
-    path: '/quotas/import',
-    shape: 'form',
-    isFor: admins,
-    Page: lazy(() => import('./pages/quotas/import/import-page.tsx')),
-  },
-  { path: '/quotas/:id', shape: 'tiles', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
-  {
-    path: '/plans',
-    label: texts.shell.pages.plans,
-    icon: 'plans',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/plans/plans.tsx')),
-  },
-  { path: '/plans/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/plans/new-plan.tsx')) },
-  {
-    path: '/plans/:id',
-    isFor: readsAllUsers,
-    Page: framed(plan, () => import('./pages/plans/overview.tsx')),
-  },
-  {
-    path: '/plans/:id/edit',
-    shape: 'form',
-    isFor: admins,
-    Page: framed(plan, () => import('./pages/plans/edit.tsx')),
-  },
-  {
-    path: '/plans/:id/history',
-    isFor: readsAllUsers,
-    Page: framed(plan, () => import('./pages/plans/history.tsx')),
-  },
-  {
-    path: '/pauses',
-    label: texts.shell.pages.pauses,
-    icon: 'pause',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/pauses/pauses.tsx')),
-  },
-  {
-    path: '/pauses/breaker',
-    shape: 'form',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/pauses/breaker.tsx')),
-  },
-  { path: '/pauses/caps', isFor: readsAllUsers, Page: lazy(() => import('./pages/pauses/caps.tsx')) },
-  {
-    path: '/changes',
-    label: texts.shell.pages.changes,
+  start('/overview', readsAllUsers, () => import('./pages/overview/overview.tsx'), {
+    ...{ label: labels.overview, icon: 'overview', shape: 'tiles' },
+  }),
+  page('/start', admins, () => import('./pages/start/start.tsx'), { shape: 'form' }),
+  page('/users', readsAllUsers, () => import('./pages/users/users.tsx'), { label: labels.users, icon: 'users' }),
+  page(
+    '/users/:id',
+    readsAllUsers,
+    framed(inFrame.user, () => import('./pages/user/overview.tsx')),
+    { shape: 'tiles' },
+  ),
+  page('/users/:id/reservations', readsAllUsers, framed(inFrame.user, reservations)),
+  page('/users/:id/denials', readsAllUsers, framed(inFrame.user, denials)),
+  page('/users/:id/messages/:message_id', readsAllUsers, message),
+  page(
+    '/users/:id/transfers',
+    readsAllUsers,
+    framed(inFrame.user, () => import('./pages/user/transfers.tsx')),
+  ),
+  page(
+    '/users/:id/changes',
+    readsAllUsers,
+    framed(inFrame.user, () => import('./pages/user/changes.tsx')),
+  ),
+  page(
+    '/users/:id/profile',
+    readsAllUsers,
+    framed(inFrame.user, () => import('./pages/user/profile.tsx')),
+  ),
+  page('/requests', readsAllUsers, () => import('./pages/requests/requests.tsx'), {
+    ...{ label: labels.requests, icon: 'requests' },
+  }),
+  page('/messages', readsAllUsers, () => import('./pages/messages/messages.tsx'), {
+    ...{ label: labels.messages, icon: 'message' },
+  }),
+  start('/quotas', readsAllUsers, () => import('./pages/quotas/quotas.tsx'), { label: labels.quotas, icon: 'quotas' }),
+  page('/quotas/new', admins, () => import('./pages/quota/new-quota.tsx'), { shape: 'form' }),
+  page('/quotas/import', admins, () => import('./pages/quotas/import/import-page.tsx'), { shape: 'form' }),
+  page('/quotas/:id', readsAllUsers, () => import('./pages/quota/quota.tsx'), { shape: 'tiles' }),
+  page('/plans', readsAllUsers, () => import('./pages/plans/plans.tsx'), { label: labels.plans, icon: 'plans' }),
+  page('/plans/new', admins, () => import('./pages/plans/new-plan.tsx'), { shape: 'form' }),
+  page(
+    '/plans/:id',
+    readsAllUsers,
+    framed(inFrame.plan, () => import('./pages/plans/overview.tsx')),
+  ),
+  page(
+    '/plans/:id/edit',
+    admins,
+    framed(inFrame.plan, () => import('./pages/plans/edit.tsx')),
+    { shape: 'form' },
+  ),
+  page(
+    '/plans/:id/history',
+    readsAllUsers,
+    framed(inFrame.plan, () => import('./pages/plans/history.tsx')),
+  ),
+  page('/pauses', readsAllUsers, () => import('./pages/pauses/pauses.tsx'), { label: labels.pauses, icon: 'pause' }),
+  page('/pauses/breaker', readsAllUsers, () => import('./pages/pauses/breaker.tsx'), { shape: 'form' }),
+  page('/pauses/caps', readsAllUsers, () => import('./pages/pauses/caps.tsx')),
+  page('/changes', readsAllUsers, () => import('./pages/changes/changes.tsx'), {
+    label: labels.changes,
     icon: 'clock',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/changes/changes.tsx')),
-  },
-  {
-    path: '/webhooks',
-    label: texts.shell.pages.webhooks,
-    icon: 'webhooks',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/webhooks/webhooks.tsx')),
-  },
-  { path: '/webhooks/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
-  {
-    path: '/webhooks/:id',
-    isFor: readsAllUsers,
-    Page: framed(webhook, () => import('./pages/webhooks/deliveries.tsx')),
-  },
-  {
-    path: '/webhooks/:id/settings',
-    shape: 'form',
-    isFor: readsAllUsers,
-    Page: framed(webhook, () => import('./pages/webhooks/settings.tsx')),
-  },
-  {
-    path: '/webhooks/:id/history',
-    isFor: readsAllUsers,
-    Page: framed(webhook, () => import('./pages/webhooks/history.tsx')),
-  },
-  {
-    path: '/mine',
-    label: texts.shell.pages.mine,
-    icon: 'mine',
-    shape: 'tiles',
-    isFor: customers,
-    Page: mine,
-  },
-  { path: '/mine', shape: 'tiles', isFor: staffWithQuotas, Page: mine },
-  { path: '/mine/reservations', isFor: users, Page: framed(myQuotas, reservations) },
-  { path: '/mine/denials', isFor: users, Page: framed(myQuotas, denials) },
-  {
-    path: '/mine/messages/:message_id',
-    isFor: users,
-    Page: lazy(async () => ({ default: (await message()).OwnMessage })),
-  },
-  {
-    path: '/cost',
-    label: texts.shell.pages.cost,
-    icon: 'cost',
-    shape: 'form',
-    isFor: customers,
-    Page: cost,
-  },
-  { path: '/cost', shape: 'form', isFor: readsAllUsers, Page: cost },
+  }),
+  page('/webhooks', readsAllUsers, () => import('./pages/webhooks/webhooks.tsx'), {
+    ...{ label: labels.webhooks, icon: 'webhooks' },
+  }),
+  page('/webhooks/new', admins, () => import('./pages/webhooks/new-webhook.tsx'), { shape: 'form' }),
+  page(
+    '/webhooks/:id',
+    readsAllUsers,
+    framed(inFrame.webhook, () => import('./pages/webhooks/deliveries.tsx')),
+  ),
+  page(
+    '/webhooks/:id/settings',
+    readsAllUsers,
+    framed(inFrame.webhook, () => import('./pages/webhooks/settings.tsx')),
+    {
+      shape: 'form',
+    },
+  ),
+  page(
+    '/webhooks/:id/history',
+    readsAllUsers,
+    framed(inFrame.webhook, () => import('./pages/webhooks/history.tsx')),
+  ),
+  page('/mine', customers, mine, { label: labels.mine, icon: 'mine', shape: 'tiles' }),
+  page('/mine', staffWithQuotas, mine, { shape: 'tiles' }),
+  page('/mine/reservations', users, framed(inFrame.mine, reservations)),
+  page('/mine/denials', users, framed(inFrame.mine, denials)),
+  page('/mine/messages/:message_id', users, async () => ({ default: (await message()).OwnMessage })),
+  page('/cost', customers, cost, { label: labels.cost, icon: 'cost', shape: 'form' }),
+  page('/cost', readsAllUsers, cost, { shape: 'form' }),
 ]

@@ -1,5 +1,5 @@
-import { Button, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { TagsInput } from '@mantine/core'
+import { useState } from 'react'
 import { countryName, formatList } from '../formats.ts'
 import { countryOptions } from '../model/countries.ts'
 import { type PauseField, type PauseValues, pauseTerms, wrongFields } from '../model/pauses.ts'
@@ -7,7 +7,8 @@ import { useMakePauses, usersOf } from '../queries/pauses.ts'
 import { texts } from '../texts/texts.ts'
 import { ChoicesField } from './choice-field.tsx'
 import { useDialogInput } from './dialog.tsx'
-import { ErrorNotice } from './error-notice.tsx'
+import { Form } from './form.tsx'
+import { RadioField } from './radio-field.tsx'
 import { TextField } from './text-field.tsx'
 
 const { form: words } = texts.pauses
@@ -30,49 +31,40 @@ export default function PauseForm({ initial, onDone }: PauseFormProps) {
   useDialogInput(JSON.stringify(values) !== JSON.stringify(first))
 
   const change = (part: Partial<PauseValues>) => setValues({ ...values, ...part })
-  async function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     setTried(true)
-    if (making.isPending || wrongFields(values, Date.now()).length > 0) return
+    if (wrongFields(values, Date.now()).length > 0) return
     making.mutate({ users: () => usersOf(values), countries, terms: pauseTerms(values) })
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        {making.error !== null && (
-          <ErrorNotice variant="form" error={making.error}>
-            {words.part}
-          </ErrorNotice>
-        )}
-        <Radio.Group
-          label={words.who}
-          value={who}
-          onChange={value => change({ who: value === 'all' ? 'all' : 'one' })}
-          description={who === 'all' && words.forAll}
-        >
-          <Stack gap={4} mt={4}>
-            <Radio value="one" label={words.whoLabels.one} />
-            <Radio value="all" label={words.whoLabels.all} />
-          </Stack>
-        </Radio.Group>
-        {who === 'one' && (
-          <TextField
-            label={words.user}
-            value={values.user}
-            onChange={user => change({ user })}
-            error={errorOf('user_id')}
-            isRequired
-          />
-        )}
-        <Destination values={values} change={change} errorOf={errorOf} />
-        <PauseReason value={values.reason} onChange={reason => change({ reason })} isWrong={wrong.includes('reason')} />
-        <Text size="sm">
-          <Button type="submit" color="red" loading={making.isPending}>
-            {words.submit(Math.max(1, countries.length))}
-          </Button>
-        </Text>
-      </Stack>
-    </form>
+    <Form
+      sending={making}
+      remedy={words.part}
+      onSubmit={submit}
+      submit={words.submit(Math.max(1, countries.length))}
+      isDanger
+      beside={null}
+    >
+      <RadioField
+        label={words.who}
+        about={who === 'all' && words.forAll}
+        value={who}
+        onChange={chosen => change({ who: chosen })}
+        choices={['one', 'all']}
+        labels={words.whoLabels}
+      />
+      {who === 'one' && (
+        <TextField
+          label={words.user}
+          value={values.user}
+          onChange={user => change({ user })}
+          error={errorOf('user_id')}
+          required
+        />
+      )}
+      <Destination values={values} change={change} errorOf={errorOf} />
+      <PauseReason value={values.reason} onChange={reason => change({ reason })} isWrong={wrong.includes('reason')} />
+    </Form>
   )
 }
 
@@ -104,12 +96,12 @@ function Destination({ values, change, errorOf }: DestinationProps) {
         splitChars={[',', ' ']}
         acceptValueOnBlur
       />
-      <TextInput
+      <TextField
         type="datetime-local"
         label={words.until}
-        description={words.untilAbout}
+        about={words.untilAbout}
         value={values.until}
-        onChange={event => change({ until: event.currentTarget.value })}
+        onChange={until => change({ until })}
         error={errorOf('until')}
       />
     </>
@@ -127,13 +119,13 @@ interface PauseReasonProps {
 /** Why a destination is paused. The API does not require it; people who meet the pause later need it. */
 export function PauseReason({ value, onChange, isWrong }: PauseReasonProps) {
   return (
-    <TextInput
+    <TextField
       label={words.reason}
-      description={words.reasonAbout}
+      about={words.reasonAbout}
       required
       maxLength={500}
       value={value}
-      onChange={event => onChange(event.currentTarget.value)}
+      onChange={onChange}
       error={isWrong && words.errors.reason}
     />
   )

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { TextInput, type TextInputProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 export interface FieldProps<Value> {
@@ -8,29 +8,22 @@ export interface FieldProps<Value> {
   value: Value
   onChange: (value: Value) => void
   /** The error message; undefined if there is none. */
-  error: ReactNode
+  error?: ReactNode
 }
 
-interface TextFieldProps extends FieldProps<string> {
-  isRequired?: boolean
-  isDisabled?: boolean
+interface TextFieldProps extends FieldProps<string>, Omit<TextInputProps, keyof FieldProps<string>> {
   isNumber?: boolean
 }
 
 /** A line of text, or a number as the user types it. */
-export function TextField({ label, about, value, onChange, error, isNumber = false, ...more }: TextFieldProps) {
-  const { isRequired = false, isDisabled = false } = more
+export function TextField({ about, onChange, isNumber = false, ...more }: TextFieldProps) {
   return (
     <TextInput
-      label={label}
       description={about}
-      value={value}
       onChange={event => onChange(event.currentTarget.value)}
-      error={error}
-      required={isRequired}
-      disabled={isDisabled}
       autoComplete="off"
       {...(isNumber ? { inputMode: 'numeric' } : { dir: 'auto' })}
+      {...more}
     />
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
@@ -51,22 +51,24 @@ export function DenialExplanation({ scope, denialId, done, onAction }: Explanati
     <Loaded query={denial} loading={<Loading rows={4} height={34} />}>
       {data => (
         <>
-          <p className={classes.reason}>{(scope?.isOwn ? ownReasonSentences : reasonSentences)[data.reason]}</p>
+          <Text mb="sm">{(scope?.isOwn ? ownReasonSentences : reasonSentences)[data.reason]}</Text>
           <p className={classes.then}>{explanation.asOfThen(<Timestamp at={data.at} />)}</p>
           <Request denial={data} scope={scope} />
-          <h3 className={classes.heading}>{explanation.considered}</h3>
+          <Text component="h3" size="sm" fw={600} mt="md" mb="0.25rem">
+            {explanation.considered}
+          </Text>
           <Quotas denial={data} scope={scope} />
           <Remedy denial={data} scope={scope} onAction={onAction} />
           {scope?.isOwn && (
             <Suspense>
-              <p className={classes.note}>
+              <Text size="sm" c="dimmed" mt="0.4rem">
                 <Contact />
-              </p>
+              </Text>
             </Suspense>
           )}
-          <p className={classes.note} role="status">
+          <Text role="status" size="sm" c="dimmed" mt="0.4rem">
             {done}
-          </p>
+          </Text>
         </>
       )}
     </Loaded>
@@ -127,7 +129,12 @@ function askedText({ units, allow_partial, remaining }: Denial): string {
 function Quotas({ denial, scope }: DenialProps) {
   const { explain } = denial
   const { noQuotas, incomplete } = texts.denials.explanation
-  if (explain.length === 0) return <p className={classes.note}>{noQuotas}</p>
+  if (explain.length === 0)
+    return (
+      <Text size="sm" c="dimmed" mt="0.4rem">
+        {noQuotas}
+      </Text>
+    )
   return (
     <>
       <ul className={classes.quotas}>
@@ -138,7 +145,11 @@ function Quotas({ denial, scope }: DenialProps) {
           </li>
         ))}
       </ul>
-      {explain.length >= MAX_LOGGED_LINES && <p className={classes.note}>{incomplete(MAX_LOGGED_LINES)}</p>}
+      {explain.length >= MAX_LOGGED_LINES && (
+        <Text size="sm" c="dimmed" mt="0.4rem">
+          {incomplete(MAX_LOGGED_LINES)}
+        </Text>
+      )}
     </>
   )
 }
@@ -180,7 +191,9 @@ function Remedy({ denial, scope, onAction }: RemedyProps) {
   if (remedy === null) return null
   return (
     <>
-      <h3 className={classes.heading}>{helps}</h3>
+      <Text component="h3" size="sm" fw={600} mt="md" mb="0.25rem">
+        {helps}
+      </Text>
       <div className={classes.remedy}>{remedy}</div>
     </>
   )

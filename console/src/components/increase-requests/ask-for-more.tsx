@@ -1,11 +1,10 @@
-import { Button, NativeSelect, Radio, Stack, Text } from '@mantine/core'
+import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import {
   type Asked,
-  DURATIONS,
   draftOf,
   durationsOf,
   type IncreaseRequest,
@@ -16,9 +15,10 @@ import { useAskForMore } from '../../queries/increase-requests.ts'
 import { newestQuotasQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { Dialog, useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
+import { Form } from '../form.tsx'
+import { fieldErrors } from '../form-errors.ts'
 import { Loaded, Loading } from '../loaded.tsx'
+import { RadioField } from '../radio-field.tsx'
 import { TextField } from '../text-field.tsx'
 import { CapNotice } from '../user/cap-notice.tsx'
 import { LongDate } from '../values.tsx'
@@ -73,12 +73,10 @@ interface AskFormProps extends FormProps {
 }
 
 function AskForm({ user, grants, onClose }: AskFormProps) {
-  const element = useRef<HTMLFormElement>(null)
   const [input, setInput] = useState(EMPTY)
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const asking = useAskForMore()
   useDialogInput(!asking.isSuccess && (input.units !== '' || input.reason !== ''))
-  useFocusFirstError(element, asking.error)
   if (asking.isSuccess) return <Sent request={asking.data} onClose={onClose} />
 
   const grant = grants.find(({ id }) => id === input.quota) ?? grants[0]
@@ -87,46 +85,40 @@ function AskForm({ user, grants, onClose }: AskFormProps) {
   const { units, reason } = input
   const errors = fieldErrors(asking.error, ['units', 'until', 'reason'], words.errors)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (asking.isPending) return
+  function submit() {
     // Another reason is no other request.
     const name = JSON.stringify([grant.id, units, duration])
     asking.mutate({ name, draft: draftOf({ units, duration, reason }, grant, Date.now()) })
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <CapNotice user={user} units={unitsIn(units)} />
-        {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
-        {grants.length > 1 && <GrantField grants={grants} value={grant.id} onChange={quota => change({ quota })} />}
-        <TextField
-          label={words.units}
-          value={units}
-          onChange={text => change({ units: text })}
-          error={errors.at('units')}
-          isRequired
-          isNumber
-        />
-        <DurationField
-          grant={grant}
-          value={duration}
-          onChange={chosen => change({ duration: chosen })}
-          error={errors.at('until')}
-        />
-        <TextField
-          label={words.reason}
-          about={words.reasonAbout}
-          value={reason}
-          onChange={text => change({ reason: text })}
-          error={errors.at('reason')}
-          isRequired
-        />
-        <Button type="submit" loading={asking.isPending}>
-          {words.submit}
-        </Button>
-      </Stack>
-    </form>
+    <Form sending={asking} rest={errors.rest} onSubmit={submit} submit={words.submit}>
+      <CapNotice user={user} units={unitsIn(units)} />
+      {grants.length > 1 && <GrantField grants={grants} value={grant.id} onChange={quota => change({ quota })} />}
+      <TextField
+        label={words.units}
+        value={units}
+        onChange={text => change({ units: text })}
+        error={errors.at('units')}
+        required
+        isNumber
+      />
+      <RadioField
+        label={words.duration}
+        value={duration}
+        onChange={chosen => change({ duration: chosen })}
+        error={errors.at('until')}
+        choices={durationsOf(grant)}
+        labels={{ ...words.durations, window: words.durations.window(<LongDate at={grant.window_end ?? ''} />) }}
+      />
+      <TextField
+        label={words.reason}
+        about={words.reasonAbout}
+        value={reason}
+        onChange={text => change({ reason: text })}
+        error={errors.at('reason')}
+        required
+      />
+    </Form>
   )
 }
 
@@ -148,32 +140,6 @@ function GrantField({ grants, value, onChange }: GrantFieldProps) {
       }))}
       onChange={event => onChange(Number(event.currentTarget.value))}
     />
-  )
-}
-
-interface DurationFieldProps {
-  grant: Grant
-  value: Asked['duration']
-  onChange: (duration: Asked['duration']) => void
-  error: React.ReactNode
-}
-
-function DurationField({ grant, value, onChange, error }: DurationFieldProps) {
-  const { window, day, always } = words.durations
-  const labels = { window: window(<LongDate at={grant.window_end ?? ''} />), day, always }
-  return (
-    <Radio.Group
-      label={words.duration}
-      value={value}
-      onChange={chosen => onChange(DURATIONS.find(duration => duration === chosen) ?? value)}
-      error={error}
-    >
-      <Stack gap={6} mt={6}>
-        {durationsOf(grant).map(duration => (
-          <Radio key={duration} value={duration} label={labels[duration]} />
-        ))}
-      </Stack>
-    </Radio.Group>
   )
 }
 

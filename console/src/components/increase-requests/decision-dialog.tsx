@@ -1,6 +1,6 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import {
   type Approval,
   approvalOf,
@@ -16,8 +16,8 @@ import { adjustsQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { Dialog, useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
-import { type FieldErrors, fieldErrors, useFocusFirstError } from '../form-errors.ts'
+import { Form } from '../form.tsx'
+import { type FieldErrors, fieldErrors } from '../form-errors.ts'
 import { QuotaLink } from '../links.tsx'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
 import { TextField } from '../text-field.tsx'
@@ -104,7 +104,6 @@ interface DecisionFormProps extends Omit<DecisionDialogProps, 'deciding'> {
 }
 
 function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
-  const element = useRef<HTMLFormElement>(null)
   const { adjust_limit: bound } = useCaller()
   const [input, setInput] = useState<Approval>(() => fullApproval(request))
   const [decision, setDecision] = useState(first)
@@ -116,39 +115,35 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
     onClose()
   })
   useDialogInput(isChanged)
-  useFocusFirstError(element, deciding.error)
   const errors = fieldErrors(deciding.error, ['units', 'until', 'note'], words.errors)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (deciding.isPending) return
+  function submit() {
     deciding.mutate({ id: request.id, body: decision === 'approve' ? approvalOf(input, request) : noteOf(input) })
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
-        {decision === 'approve' && (
-          <CapNotice user={{ user_id: request.user_id, isOwn: false }} units={unitsIn(input.units)} />
-        )}
-        {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
-        <TextField
-          label={words.note}
-          about={words.noteAbout}
-          value={input.note}
-          onChange={note => change({ note })}
-          error={errors.at('note')}
-        />
-        <Group justify="space-between">
-          <Button type="submit" loading={deciding.isPending}>
-            {words.submit[decision]}
-          </Button>
-          <Button variant="subtle" onClick={() => setDecision(decision === 'approve' ? 'decline' : 'approve')}>
-            {words.instead[decision]}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      sending={deciding}
+      rest={errors.rest}
+      onSubmit={submit}
+      submit={words.submit[decision]}
+      beside={
+        <Button variant="subtle" onClick={() => setDecision(decision === 'approve' ? 'decline' : 'approve')}>
+          {words.instead[decision]}
+        </Button>
+      }
+    >
+      {decision === 'approve' && (
+        <CapNotice user={{ user_id: request.user_id, isOwn: false }} units={unitsIn(input.units)} />
+      )}
+      {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
+      <TextField
+        label={words.note}
+        about={words.noteAbout}
+        value={input.note}
+        onChange={note => change({ note })}
+        error={errors.at('note')}
+      />
+    </Form>
   )
 }
 
@@ -169,16 +164,16 @@ function TermsFields({ input, bound, errors, onChange }: TermsProps) {
         value={input.units}
         onChange={units => onChange({ units })}
         error={errors.at('units')}
-        isRequired
+        required
         isNumber
       />
-      <TextInput
+      <TextField
         type="datetime-local"
         step={1}
         label={words.until}
-        description={words.untilAbout}
+        about={words.untilAbout}
         value={input.until}
-        onChange={event => onChange({ until: event.currentTarget.value })}
+        onChange={until => onChange({ until })}
         error={errors.at('until')}
       />
     </>

@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { CONTINUED_BY } from '../../../../src/domain/raised-cap.ts'
 import { newIdempotencyKey } from '../../api/http.ts'
@@ -15,8 +15,9 @@ import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
+import { Form } from '../form.tsx'
+import { fieldErrors } from '../form-errors.ts'
+import { RadioField } from '../radio-field.tsx'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { CapNotice } from '../user/cap-notice.tsx'
@@ -55,52 +56,59 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
     onDone(message)
     onClose()
   })
-  const element = useRef<HTMLFormElement>(null)
-  useFocusFirstError(element, saving.error)
   const errors = fieldErrors(saving.error, ['delta', 'reason'], TEXTS.errors)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (isThisWindowOnly && quota.kind === 'cap') setBegun(quota)
     saving.save(delta, input.reason, isThisWindowOnly)
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <AboutQuota quota={quota} />
-        <Caps quota={quota} delta={delta} />
-        <SavingError error={errors.rest} onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />
-        <AmountFields
-          {...{ quota, demand, input, isRemedy }}
-          onChange={change}
-          error={saving.isAbove(delta) ? TEXTS.above : errors.at('delta')}
-        />
-        {canBeThisWindowOnly && quota.period !== null && (
-          <Windows
-            period={quota.period}
-            isThisWindowOnly={isThisWindowOnly}
-            onChange={value => change({ isThisWindowOnly: value })}
-          />
-        )}
-        <RaisedAlready quota={quota} />
-        <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
-        <ReasonField
-          reasons={TEXTS.reasons[quota.kind]}
-          about={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
-          value={input.reason}
-          onChange={reason => change({ reason })}
-          error={errors.at('reason')}
-        />
-        <Button type="submit" loading={saving.isPending} disabled={saving.isAbove(delta)}>
-          {isThisWindowOnly && quota.kind === 'grant' ? TEXTS.submitGrant : TEXTS.submit}
-        </Button>
-        {saving.canAsk(delta) && (
+    <Form
+      sending={saving}
+      rest={errors.rest}
+      remedy={
+        <>
+          {isForbidden(errors.rest) && <Text size="sm">{TEXTS.usedUp}</Text>}
+          {isBelowUsage(errors.rest) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
+        </>
+      }
+      onSubmit={submit}
+      submit={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.submitGrant : TEXTS.submit}
+      isDisabled={saving.isAbove(delta)}
+      below={
+        saving.canAsk(delta) && (
           <Button variant="default" onClick={() => saving.ask(delta, input.reason, isThisWindowOnly)}>
             {TEXTS.ask}
           </Button>
-        )}
-      </Stack>
-    </form>
+        )
+      }
+    >
+      <AboutQuota quota={quota} />
+      <Caps quota={quota} delta={delta} />
+      <AmountFields
+        {...{ quota, demand, input, isRemedy }}
+        onChange={change}
+        error={saving.isAbove(delta) ? TEXTS.above : errors.at('delta')}
+      />
+      {canBeThisWindowOnly && quota.period !== null && (
+        <RadioField
+          label={TEXTS.windows}
+          value={isThisWindowOnly ? 'this' : 'every'}
+          onChange={value => change({ isThisWindowOnly: value === 'this' })}
+          choices={['every', 'this']}
+          labels={{ every: TEXTS.everyWindow[quota.period], this: TEXTS.thisWindow[quota.period] }}
+        />
+      )}
+      <RaisedAlready quota={quota} />
+      <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
+      <ReasonField
+        reasons={TEXTS.reasons[quota.kind]}
+        about={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
+        value={input.reason}
+        onChange={reason => change({ reason })}
+        error={errors.at('reason')}
+      />
+    </Form>
   )
 }
 
@@ -110,40 +118,7 @@ function Caps({ quota: { kind, user_id }, delta }: { quota: Quota; delta: number
   return kind === 'grant' && (units ?? 0) >= 0 && <CapNotice user={{ user_id, isOwn: false }} units={units} />
 }
 
-/** @param onConfirm lowers the limit below what is used */
-function SavingError({ error, onConfirm }: { error: Error | null; onConfirm: () => void }) {
-  if (error === null) return null
-  return (
-    <ErrorNotice variant="form" error={error}>
-      {isForbidden(error) && <Text size="sm">{TEXTS.usedUp}</Text>}
-      {isBelowUsage(error) && <BelowUsage onConfirm={onConfirm} />}
-    </ErrorNotice>
-  )
-}
-
-interface WindowsProps {
-  period: NonNullable<Quota['period']>
-  isThisWindowOnly: boolean
-  onChange: (isThisWindowOnly: boolean) => void
-}
-
-/** For how long the change counts. */
-function Windows({ period, isThisWindowOnly, onChange }: WindowsProps) {
-  return (
-    <Radio.Group
-      label={TEXTS.windows}
-      value={isThisWindowOnly ? 'this' : 'every'}
-      onChange={value => onChange(value === 'this')}
-    >
-      <Stack gap={6} mt={6}>
-        <Radio value="every" label={TEXTS.everyWindow[period]} />
-        <Radio value="this" label={TEXTS.thisWindow[period]} />
-      </Stack>
-    </Radio.Group>
-  )
-}
-
-/** Why a cap has no choice of `Windows`: it is raised for its current one, and another cap follows it. */
+/** Why a cap has no such choice: it is raised for its current one, and another cap follows it. */
 function RaisedAlready({ quota }: { quota: Quota }) {
   const following = quota.metadata[CONTINUED_BY]
   if (currentRaise(quota) === null || quota.period === null) return null
@@ -258,7 +233,7 @@ interface ReasonProps {
 function ReasonField({ reasons, about, value, onChange, error }: ReasonProps) {
   return (
     <div>
-      <TextField label={TEXTS.reason} about={about} value={value} onChange={onChange} error={error} isRequired />
+      <TextField label={TEXTS.reason} about={about} value={value} onChange={onChange} error={error} required />
       <Group gap={6} mt={6} role="group" aria-label={TEXTS.commonReasons}>
         {reasons.map(reason => (
           <Button key={reason} size="compact-sm" variant="default" onClick={() => onChange(reason)}>

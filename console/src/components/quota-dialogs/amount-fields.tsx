@@ -61,7 +61,7 @@ export function AmountFields({ quota, demand, input, onChange, isRemedy, error }
           value={units}
           onChange={text => onChange({ units: text })}
           error={error}
-          isRequired
+          required
           isNumber
         />
         <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>

@@ -1,11 +1,11 @@
-import { Button, Stack, Text } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Text } from '@mantine/core'
+import { useState } from 'react'
 import { isOutdated } from '../../api/problem.ts'
 import { isLive } from '../../model/quota-status.ts'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
+import { Form } from '../form.tsx'
 import { TextField } from '../text-field.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
 
@@ -26,36 +26,31 @@ export default function DeleteForm({ quota, onClose, onDone }: QuotaFormProps) {
     onClose()
   })
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const isConfirmed = !needsName || [String(id), quota.name?.trim()].includes(typed.trim())
     setError(isConfirmed ? undefined : TEXTS.notConfirmed(id))
-    if (isConfirmed && !deleting.isPending) deleting.mutate({ id, ifMatch: quota.version })
+    if (isConfirmed) deleting.mutate({ id, ifMatch: quota.version })
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <AboutQuota quota={quota} />
-        {deleting.error !== null && (
-          <ErrorNotice variant="form" error={deleting.error}>
-            {isOutdated(deleting.error) && TEXTS.changedMeanwhile}
-          </ErrorNotice>
-        )}
-        {isLive(quota) && <EffectWithout quota={quota} />}
-        <Text size="sm">{TEXTS.about[kind](user_id)}</Text>
-        {needsName && (
-          <TextField
-            label={quota.name === null ? TEXTS.typeId(id) : TEXTS.typeName(id)}
-            value={typed}
-            onChange={setTyped}
-            error={error}
-          />
-        )}
-        <Button type="submit" color="red" loading={deleting.isPending}>
-          {TEXTS.submit[kind]}
-        </Button>
-      </Stack>
-    </form>
+    <Form
+      sending={deleting}
+      remedy={isOutdated(deleting.error) && TEXTS.changedMeanwhile}
+      onSubmit={submit}
+      submit={TEXTS.submit[kind]}
+      isDanger
+    >
+      <AboutQuota quota={quota} />
+      {isLive(quota) && <EffectWithout quota={quota} />}
+      <Text size="sm">{TEXTS.about[kind](user_id)}</Text>
+      {needsName && (
+        <TextField
+          label={quota.name === null ? TEXTS.typeId(id) : TEXTS.typeName(id)}
+          value={typed}
+          onChange={setTyped}
+          error={error}
+        />
+      )}
+    </Form>
   )
 }
 

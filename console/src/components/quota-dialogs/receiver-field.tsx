@@ -21,7 +21,7 @@ interface ReceiverFieldProps extends Pick<FieldProps<string>, 'value' | 'onChang
 export function ReceiverField({ value, onChange, users, named, error }: ReceiverFieldProps) {
   return (
     <div>
-      <TextField label={words.to} about={words.toAbout} value={value} onChange={onChange} error={error} isRequired />
+      <TextField label={words.to} about={words.toAbout} value={value} onChange={onChange} error={error} required />
       <div role="status">
         {named !== undefined && (
           <Text size="sm" fw={600} mt={6}>

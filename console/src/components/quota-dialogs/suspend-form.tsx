@@ -1,10 +1,10 @@
-import { Button, Checkbox, Stack, Text } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Checkbox, Text } from '@mantine/core'
+import { useState } from 'react'
 import { isLive } from '../../model/quota-status.ts'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
+import { Form } from '../form.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
 
 const TEXTS = texts.quota.suspend
@@ -20,31 +20,24 @@ export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) 
     onClose()
   })
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const isConfirmed = hasConsent || !needsConsent
     setError(isConfirmed ? undefined : TEXTS.consentMissing)
-    if (isConfirmed && !suspending.isPending) suspending.mutate({ id: quota.id, body: { enabled: false } })
+    if (isConfirmed) suspending.mutate({ id: quota.id, body: { enabled: false } })
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <AboutQuota quota={quota} />
-        {suspending.error !== null && <ErrorNotice variant="form" error={suspending.error} />}
-        {isLive(quota) && <EffectWithout quota={quota} />}
-        <Text size="sm">{TEXTS.about[quota.kind]}</Text>
-        {needsConsent && (
-          <Checkbox
-            label={TEXTS.consent(quota.user_id)}
-            checked={hasConsent}
-            onChange={event => setConsent(event.currentTarget.checked)}
-            error={error}
-          />
-        )}
-        <Button type="submit" color="red" loading={suspending.isPending}>
-          {TEXTS.submit[quota.kind]}
-        </Button>
-      </Stack>
-    </form>
+    <Form sending={suspending} onSubmit={submit} submit={TEXTS.submit[quota.kind]} isDanger>
+      <AboutQuota quota={quota} />
+      {isLive(quota) && <EffectWithout quota={quota} />}
+      <Text size="sm">{TEXTS.about[quota.kind]}</Text>
+      {needsConsent && (
+        <Checkbox
+          label={TEXTS.consent(quota.user_id)}
+          checked={hasConsent}
+          onChange={event => setConsent(event.currentTarget.checked)}
+          error={error}
+        />
+      )}
+    </Form>
   )
 }

@@ -1,7 +1,7 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { formatTimestamp, LOCAL_ZONE } from '../../formats.ts'
@@ -13,8 +13,8 @@ import { userSearchQuery } from '../../queries/quotas.ts'
 import { useTransfer } from '../../queries/transfers.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
+import { Form } from '../form.tsx'
+import { fieldErrors } from '../form-errors.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { UserName } from '../user-link.tsx'
@@ -28,7 +28,6 @@ type Input = typeof EMPTY
 
 /** Hands units of a grant on to a user. */
 export default function TransferForm({ quota, onClose, onDone }: QuotaFormProps) {
-  const element = useRef<HTMLFormElement>(null)
   const [input, setInput] = useState(EMPTY)
   const [key] = useState(newIdempotencyKey)
   const hasInput = Object.values(input).some(text => text !== '')
@@ -45,38 +44,31 @@ export default function TransferForm({ quota, onClose, onDone }: QuotaFormProps)
     onClose()
   })
   const problem = problemOf(moving.error, available)
-  useFocusFirstError(element, moving.error)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (moving.isPending) return
+  function submit() {
     const reason = input.reason.trim() || null
     const expires_at = input.end === '' ? null : toTimestamp(input.end)
     moving.mutate({ receiver: input.receiver, units, reason, expires_at })
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <AboutQuota quota={quota} />
-        {problem.rest !== null && (
-          <ErrorNotice variant="form" error={problem.rest}>
-            {problem.isOther && words.earlier}
-          </ErrorNotice>
-        )}
-        <ReceiverField
-          value={input.receiver}
-          onChange={text => change({ receiver: text })}
-          users={users}
-          named={named}
-          error={problem.receiver}
-        />
-        <TermsFields {...{ input, available, problem }} end={quota.window_end} onChange={change} />
-        <Result receiver={named} units={units} available={available} />
-        <Button type="submit" loading={moving.isPending}>
-          {words.submit}
-        </Button>
-      </Stack>
-    </form>
+    <Form
+      sending={moving}
+      rest={problem.rest}
+      remedy={problem.isOther && words.earlier}
+      onSubmit={submit}
+      submit={words.submit}
+    >
+      <AboutQuota quota={quota} />
+      <ReceiverField
+        value={input.receiver}
+        onChange={text => change({ receiver: text })}
+        users={users}
+        named={named}
+        error={problem.receiver}
+      />
+      <TermsFields {...{ input, available, problem }} end={quota.window_end} onChange={change} />
+      <Result receiver={named} units={units} available={available} />
+    </Form>
   )
 }
 
@@ -111,7 +103,7 @@ function TermsFields({ input, available, end, problem, onChange }: TermsProps) {
         value={input.units}
         onChange={text => onChange({ units: text })}
         error={problem.units}
-        isRequired
+        required
         isNumber
       />
       <TextField
@@ -121,12 +113,12 @@ function TermsFields({ input, available, end, problem, onChange }: TermsProps) {
         onChange={text => onChange({ reason: text })}
         error={problem.reason}
       />
-      <TextInput
+      <TextField
         type="datetime-local"
         label={words.end}
-        description={words.endAbout(end === null ? null : formatTimestamp(end), LOCAL_ZONE)}
+        about={words.endAbout(end === null ? null : formatTimestamp(end), LOCAL_ZONE)}
         value={input.end}
-        onChange={event => onChange({ end: event.currentTarget.value })}
+        onChange={text => onChange({ end: text })}
         error={problem.end}
       />
     </>

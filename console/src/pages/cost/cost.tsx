@@ -1,4 +1,4 @@
-import { Button, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
+import { Button, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, use, useDeferredValue, useMemo, useState } from 'react'
 import { MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
@@ -135,7 +135,11 @@ function Fact({ name, about, children }: { name: string; about?: string; childre
       <dt>{name}</dt>
       <dd>
         {children}
-        {about !== undefined && <div className={classes.about}>{about}</div>}
+        {about !== undefined && (
+          <Text component="div" size="xs" c="dimmed">
+            {about}
+          </Text>
+        )}
       </dd>
     </div>
   )
@@ -162,7 +166,9 @@ function UnitsOf({ user_id, ...message }: MessageProps & { user_id: number }) {
   const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
   return (
     <section className={classes.card} aria-label={texts.cost.available.title}>
-      <h2 className={classes.heading}>{texts.cost.available.title}</h2>
+      <Text component="h2" size="sm" fw={600}>
+        {texts.cost.available.title}
+      </Text>
       {summary.data === undefined ? (
         summary.error === null ? (
           <Loading rows={2} height={20} />
@@ -181,10 +187,14 @@ function Available({ summary, units, country }: MessageProps & { summary: Api['Q
   const retryAt = denial?.retry_at
   return (
     <>
-      <p className={classes.remaining}>
+      <Text size="sm">
         {availableText(available, units)} {retryAt && texts.cost.available.from(<ExactTime at={retryAt} />)}
-      </p>
-      {canDiffer && <p className={classes.about}>{texts.cost.available.scoped}</p>}
+      </Text>
+      {canDiffer && (
+        <Text size="xs" c="dimmed">
+          {texts.cost.available.scoped}
+        </Text>
+      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, writePlainly } from '../../../../src/domain/characters.ts'
 import type { SegmentRules } from '../../../../src/domain/segment-rules.ts'
@@ -26,10 +26,12 @@ export function CostlyCharacters({ text, rules, segmentation, costly, onReplace 
   const { costly: costlyTexts } = texts.cost
   return (
     <section aria-labelledby="costly" className={classes.section}>
-      <h2 id="costly" className={classes.heading}>
+      <Text component="h2" id="costly" size="sm" fw={600}>
         {foreign.length === 0 ? costlyTexts.double : costlyTexts.foreign}
-      </h2>
-      <p className={classes.about}>{foreign.length === 0 ? costlyTexts.doubleAbout : costlyTexts.foreignAbout}</p>
+      </Text>
+      <Text size="xs" c="dimmed">
+        {foreign.length === 0 ? costlyTexts.doubleAbout : costlyTexts.foreignAbout}
+      </Text>
       <KindList kinds={foreign.length === 0 ? doubles : foreign} />
       <ReplaceOffer
         text={text}
@@ -67,10 +69,10 @@ function KindRow({ kind: { character, count, replacement } }: { kind: CharacterK
       <bdi className={classes.character}>{isVisible(character) ? character : '␣'}</bdi>
       <span>
         {characterName(character)}{' '}
-        <span className={classes.about}>
+        <Text component="span" size="xs" c="dimmed">
           {codePointsOf(character)}
           {count > 1 && ` · ${texts.cost.costly.times(count)}`}
-        </span>
+        </Text>
       </span>
       <span>{replacement !== null && <Replacement text={replacement} />}</span>
     </li>

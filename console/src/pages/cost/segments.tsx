@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { memo, useMemo, useState } from 'react'
 import type { CostlyCharacter } from '../../../../src/domain/characters.ts'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
@@ -31,16 +31,18 @@ export const Segments = memo(function Segments({ segmentation, costly }: Segment
   const isEmpty = segments.length === 1 && segments[0]?.text === ''
   return (
     <section aria-labelledby="segments" className={classes.section}>
-      <h2 id="segments" className={classes.heading}>
+      <Text component="h2" id="segments" size="sm" fw={600}>
         {texts.cost.segments.title}
-      </h2>
+      </Text>
       {isEmpty ? (
         <EmptyState title={texts.cost.segments.none}>{texts.cost.segments.noneAbout}</EmptyState>
       ) : (
         <ol className={classes.segments}>
           {shown.map(({ at, filled, runs }, place) => (
             <li key={at} className={classes.segment}>
-              <div className={classes.about}>{texts.cost.segments.filled(place + 1, filled, capacity)}</div>
+              <Text component="div" size="xs" c="dimmed">
+                {texts.cost.segments.filled(place + 1, filled, capacity)}
+              </Text>
               <p dir="auto">
                 {runs.map(({ at, text, why }) =>
                   why === null ? (

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
@@ -30,7 +30,11 @@ export function Timeline({ message, user }: { message: Message; user: ViewedUser
   const [explained, setExplained] = useState<string | null>(null)
   return (
     <>
-      {message.hasMoreDenials && <p className={classes.note}>{earlier}</p>}
+      {message.hasMoreDenials && (
+        <Text size="xs" c="dimmed">
+          {earlier}
+        </Text>
+      )}
       <ol className={classes.steps}>
         {stepsOf(message, user, setExplained).map(step => (
           <li key={step.key} data-tone={step.tone}>
@@ -197,7 +201,11 @@ function actionStep(
     title: action === 'refund' ? refunded(units) : committedByForce(units),
     at,
     by,
-    details: <p className={classes.note}>{request(request_id)}</p>,
+    details: (
+      <Text size="xs" c="dimmed">
+        {request(request_id)}
+      </Text>
+    ),
   }
 }
 

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ReservationBadge } from '../../components/badge.tsx'
 import { MessageLink } from '../../components/links.tsx'
@@ -18,7 +19,11 @@ export function FoundMessages({ id }: { id: string }) {
       <Loaded query={search} loading={<Loading rows={1} height={24} />}>
         {({ reservations, has_more }) => (
           <>
-            {reservations.length === 0 && <p className={classes.line}>{found.none}</p>}
+            {reservations.length === 0 && (
+              <Text size="sm" mb="sm">
+                {found.none}
+              </Text>
+            )}
             <ul className={classes.found}>
               {reservations.map(({ id, state, units, created_at, ...user }) => (
                 <li key={`${user.user_id} ${id}`}>
@@ -30,7 +35,11 @@ export function FoundMessages({ id }: { id: string }) {
                 </li>
               ))}
             </ul>
-            {has_more.reservations && <p className={classes.line}>{found.more}</p>}
+            {has_more.reservations && (
+              <Text size="sm" mb="sm">
+                {found.more}
+              </Text>
+            )}
           </>
         )}
       </Loaded>

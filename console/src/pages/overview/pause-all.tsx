@@ -1,9 +1,9 @@
 import { Anchor, Button, Group } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import classes from '../../components/data-table.module.css'
 import { useDialogInput } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Form } from '../../components/form.tsx'
 import { PauseReason } from '../../components/pause-form.tsx'
 import { countryName } from '../../formats.ts'
 import { useMakePauses } from '../../queries/pauses.ts'
@@ -47,32 +47,29 @@ function PauseUsers({ country, users, of, onCancel }: PauseAllProps & { onCancel
   const name = countryName(country)
   const making = useMakePauses(() => setDone(words.done(name, of, users.length)))
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     setTried(true)
-    if (reason.trim() === '' || making.isPending) return
+    if (reason.trim() === '') return
     const terms = { message_types: null, until: null, reason: reason.trim() }
     making.mutate({ users: async () => users, countries: [country], terms })
   }
 
   if (done !== '') return <p role="status">{done}</p>
   return (
-    <form onSubmit={submit} noValidate>
-      <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
-      <p className={classes.more}>{words.about(name, of, users.length)}</p>
-      {making.error !== null && (
-        <ErrorNotice variant="form" error={making.error}>
-          {form.part}
-        </ErrorNotice>
-      )}
-      <Group gap="xs">
-        <Button type="submit" color="red" size="xs" loading={making.isPending}>
-          {words.confirm(of, users.length)}
-        </Button>
-        <Button variant="default" size="xs" onClick={onCancel}>
+    <Form
+      sending={making}
+      remedy={form.part}
+      onSubmit={submit}
+      submit={words.confirm(of, users.length)}
+      isDanger
+      beside={
+        <Button variant="default" onClick={onCancel}>
           {texts.quota.form.cancel}
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
+      <p className={classes.more}>{words.about(name, of, users.length)}</p>
+    </Form>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
@@ -26,9 +26,9 @@ export function Today({ usage: { total, before, today, yesterday } }: { usage: U
           <p className={classes.value}>
             <Units value={committed.units} />
           </p>
-          <p className={classes.about}>
+          <Text size="sm" c="dimmed" mt={2}>
             <Comparison units={committed.units} {...before} />
-          </p>
+          </Text>
           <dl className={classes.details}>
             <Detail name={words.details.messages} count={committed.messages} />
             <Detail name={words.details.denied} count={denied.messages} href={denialsUrl({ from })} />

@@ -1,11 +1,11 @@
-import { Button, Group, Radio, Stack, TagsInput, Text } from '@mantine/core'
-import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { Button, TagsInput, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { DEFAULT_BUDGETS } from '../../../../src/domain/breaker.ts'
 import { BREAKER_MODES, MAX_BUDGET } from '../../../../src/domain/breaker-settings.ts'
 import { isOutdated } from '../../api/problem.ts'
 import { ChoicesField } from '../../components/choice-field.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { RadioField } from '../../components/radio-field.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useUnsavedInput } from '../../components/unsaved-input.ts'
@@ -39,7 +39,6 @@ interface BreakerFormProps {
 
 /** Changes the settings. Only changed ones are sent, for the version that the form shows. */
 export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
-  const element = useRef<HTMLFormElement>(null)
   const [opened, setOpened] = useState(saved)
   const [isTried, setTried] = useState(false)
   const values = { ...breakerValuesOf(saved), ...input }
@@ -51,7 +50,6 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
   const isSaved = saving.isSuccess || (isOutdated(saving.error) && !hasInput)
   const meanwhile = breakerChangedMeanwhile(input, opened, saved)
   const effect = effectOf(saved.mode, values.mode)
-  useFocusFirstError(element, saving.error)
 
   function change(part: BreakerInput) {
     onInput({ ...input, ...part })
@@ -62,10 +60,9 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
     setTried(false)
     saving.reset()
   }
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     setTried(true)
-    if (!hasInput || saving.isPending || wrongBreakerFields(values).length > 0) return
+    if (!hasInput || wrongBreakerFields(values).length > 0) return
     // The version that the form shows, so that what it does not show is not overwritten.
     setOpened(saved)
     saving.mutate({ body, ifMatch: saved.version })
@@ -75,30 +72,40 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
     meanwhile.includes(field) ? words.savedMeanwhile(savedText(field, saved)) : about
   return (
     <Section title={words.title}>
-      <form ref={element} className={classes.form} onSubmit={submit} noValidate>
-        {saving.error !== null && !isSaved && (
-          <ErrorNotice variant="form" error={saving.error}>
-            {isOutdated(saving.error) && words.changedMeanwhile}
-          </ErrorNotice>
-        )}
-        <ModeField value={values.mode} about={aboutOf('mode')} onChange={mode => change({ mode })} />
+      <Form
+        sending={saving}
+        rest={isSaved ? null : saving.error}
+        remedy={isOutdated(saving.error) && words.changedMeanwhile}
+        onSubmit={submit}
+        submit={words.save}
+        isDisabled={!hasInput}
+        beside={
+          <>
+            {hasInput && (
+              <Button variant="default" onClick={discard}>
+                {words.discard}
+              </Button>
+            )}
+            <Text size="sm" role="status">
+              {isSaved && words.saved}
+            </Text>
+          </>
+        }
+        maw="40rem"
+      >
+        <RadioField
+          label={words.mode}
+          about={aboutOf('mode')}
+          value={values.mode}
+          onChange={mode => change({ mode })}
+          choices={BREAKER_MODES}
+          labels={modes}
+          abouts={aboutModes}
+        />
         <Budgets {...{ values, wrong, aboutOf }} onChange={change} />
         <Watched {...{ values, wrong, aboutOf }} onChange={change} />
         <div role="status">{effect !== null && <p className={classes.warning}>{words.effects[effect]}</p>}</div>
-        <Group gap="sm">
-          <Button type="submit" disabled={!hasInput} loading={saving.isPending}>
-            {words.save}
-          </Button>
-          {hasInput && (
-            <Button variant="default" onClick={discard}>
-              {words.discard}
-            </Button>
-          )}
-          <Text size="sm" role="status">
-            {isSaved && words.saved}
-          </Text>
-        </Group>
-      </form>
+      </Form>
     </Section>
   )
 }
@@ -111,29 +118,6 @@ function savedText(field: BreakerField, saved: Breaker): string {
   if (field === 'pass_countries') return formatList(saved.pass_countries.map(countryName)) || none
   if (field === 'pass_users') return saved.pass_users.join(', ') || none
   return breakerValuesOf(saved)[field]
-}
-
-interface ModeFieldProps {
-  value: Breaker['mode']
-  about: ReactNode
-  onChange: (mode: Breaker['mode']) => void
-}
-
-function ModeField({ value, about, onChange }: ModeFieldProps) {
-  return (
-    <Radio.Group
-      label={words.mode}
-      description={about}
-      value={value}
-      onChange={chosen => onChange(BREAKER_MODES.find(mode => mode === chosen) ?? value)}
-    >
-      <Stack gap={6} mt={4}>
-        {BREAKER_MODES.map(mode => (
-          <Radio key={mode} value={mode} label={modes[mode]} description={aboutModes[mode]} />
-        ))}
-      </Stack>
-    </Radio.Group>
-  )
 }
 
 interface FieldsProps {

@@ -43,7 +43,7 @@ export function Replay({ values }: { values: BreakerValues }) {
   return (
     <Section title={words.title}>
       <p className={classes.note}>{words.about}</p>
-      <div className={classes.controls}>
+      <Group gap="sm" align="flex-end">
         <NativeSelect
           label={words.days}
           data={DAYS.map(number => ({ value: String(number), label: words.dayChoice(number) }))}
@@ -61,7 +61,7 @@ export function Replay({ values }: { values: BreakerValues }) {
         <Button variant="default" disabled={wrongBreakerFields(values).length > 0} onClick={start}>
           {run === null ? words.start : words.again}
         </Button>
-      </div>
+      </Group>
       {run !== null && (
         <RunView key={run.number} job={run.job} isOther={JSON.stringify(run.asked) !== JSON.stringify(asked)} />
       )}

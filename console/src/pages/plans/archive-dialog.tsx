@@ -1,7 +1,7 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Form } from '../../components/form.tsx'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -18,24 +18,21 @@ export default function ArchiveDialog({ plan, onClose }: ArchiveProps) {
   const users = plan.users.reduce((sum, entry) => sum + entry.users, 0)
   return (
     <Dialog title={words.title} isOpen onClose={onClose}>
-      <Stack gap="md">
-        <Text size="sm">
-          {words.about(users)} {plan.is_default && words.aboutDefault}
-        </Text>
-        <ErrorNotice variant="action" error={archiving.error} />
-        <Group justify="flex-end">
+      <Form
+        sending={archiving}
+        onSubmit={() => archiving.mutate({ id: plan.id, ifMatch: plan.version })}
+        submit={words.submit}
+        isDanger
+        beside={
           <Button variant="default" onClick={onClose}>
             {words.close}
           </Button>
-          <Button
-            color="red"
-            loading={archiving.isPending}
-            onClick={() => archiving.mutate({ id: plan.id, ifMatch: plan.version })}
-          >
-            {words.submit}
-          </Button>
-        </Group>
-      </Stack>
+        }
+      >
+        <Text size="sm">
+          {words.about(users)} {plan.is_default && words.aboutDefault}
+        </Text>
+      </Form>
     </Dialog>
   )
 }

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
@@ -11,7 +12,6 @@ import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { Conflict } from './conflict.tsx'
-import classes from './plan.module.css'
 import { PlanForm } from './plan-form.tsx'
 
 type Plan = Api['PlanDetail']
@@ -67,7 +67,9 @@ function Form({ plan }: { plan: Plan }) {
   }
   return (
     <>
-      <p className={classes.lead}>{texts.plans.form.editAbout}</p>
+      <Text size="sm" c="dimmed" mb="lg">
+        {texts.plans.form.editAbout}
+      </Text>
       <PlanForm
         values={values}
         onChange={setValues}

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
@@ -25,8 +25,8 @@ export default function Overview({ plan }: { plan: Plan }) {
   const mayChange = may(useCaller(), 'change') && !plan.archived
   const [isArchiving, setArchiving] = useState(false)
   return (
-    <div className={classes.parts}>
-      {plan.archived && <p className={classes.line}>{page.archived}</p>}
+    <Stack gap="lg">
+      {plan.archived && <Text size="sm">{page.archived}</Text>}
       <Section title={page.quotas}>
         <SlotList slots={plan.slots} />
       </Section>
@@ -51,7 +51,7 @@ export default function Overview({ plan }: { plan: Plan }) {
         </Group>
       )}
       <Suspense>{isArchiving && <ArchiveDialog plan={plan} onClose={() => setArchiving(false)} />}</Suspense>
-    </div>
+    </Stack>
   )
 }
 
@@ -103,9 +103,9 @@ function RollOutPart({ plan }: { plan: Plan }) {
   return (
     <div className={classes.stack}>
       {users.length > 0 && (
-        <p className={classes.line}>{behind === 0 ? rollOut.upToDate(version) : rollOut.behind(behind, version)}</p>
+        <Text size="sm">{behind === 0 ? rollOut.upToDate(version) : rollOut.behind(behind, version)}</Text>
       )}
-      {interrupted !== null && <p className={classes.line}>{rollOut.unfinished(interrupted.total)}</p>}
+      {interrupted !== null && <Text size="sm">{rollOut.unfinished(interrupted.total)}</Text>}
       <Group gap="xs">
         {interrupted !== null && (
           <>

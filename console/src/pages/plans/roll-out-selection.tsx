@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, Textarea } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Form } from '../../components/form.tsx'
+import { TextField } from '../../components/text-field.tsx'
 import { type RollOutSelection, usersIn } from '../../model/roll-out.ts'
 import { givablePlansQuery } from '../../queries/plans.ts'
 import { idsOf } from '../../queries/roll-out.ts'
@@ -41,55 +42,53 @@ export function SelectionForm({ plan, input, onInput, onNext, onClose }: Selecti
   const { users, wrong } = usersIn(list)
   const unknown = finding.data?.unknown ?? []
   const error = listError(users.length, wrong)
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (chosen !== LISTED) return goOn(choices.find(({ value }) => value === chosen)?.select ?? {})
     setTried(true)
     if (error === null) finding.mutate(users)
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md" maw="32rem">
-        <NativeSelect
-          label={words.who}
-          value={chosen}
-          data={[...choices.map(({ value, label }) => ({ value, label })), { value: LISTED, label: words.listed }]}
-          onChange={event => onInput({ ...input, chosen: event.currentTarget.value })}
+    <Form
+      sending={finding}
+      onSubmit={submit}
+      submit={words.preview}
+      beside={
+        <Button variant="default" onClick={onClose}>
+          {words.cancel}
+        </Button>
+      }
+      maw="32rem"
+    >
+      <NativeSelect
+        label={words.who}
+        value={chosen}
+        data={[...choices.map(({ value, label }) => ({ value, label })), { value: LISTED, label: words.listed }]}
+        onChange={event => onInput({ ...input, chosen: event.currentTarget.value })}
+      />
+      {chosen === LISTED && (
+        <ListField
+          value={list}
+          error={isTried && (error ?? (unknown.length > 0 && unknownText(unknown)))}
+          onChange={text => {
+            finding.reset()
+            onInput({ ...input, list: text })
+          }}
         />
-        {chosen === LISTED && (
-          <ListField
-            value={list}
-            error={isTried && (error ?? (unknown.length > 0 && unknownText(unknown)))}
-            onChange={text => {
-              finding.reset()
-              onInput({ ...input, list: text })
-            }}
-          />
-        )}
-        <TextInput
-          label={words.reason}
-          description={words.reasonAbout}
-          value={reason}
-          maxLength={500}
-          onChange={event => onInput({ ...input, reason: event.currentTarget.value })}
-        />
-        <Checkbox
-          label={words.fresh}
-          description={words.freshAbout}
-          checked={fresh}
-          onChange={event => onInput({ ...input, fresh: event.currentTarget.checked })}
-        />
-        <ErrorNotice variant="action" error={finding.error} />
-        <Group gap="xs">
-          <Button type="submit" loading={finding.isPending}>
-            {words.preview}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {words.cancel}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <TextField
+        label={words.reason}
+        about={words.reasonAbout}
+        value={reason}
+        maxLength={500}
+        onChange={text => onInput({ ...input, reason: text })}
+      />
+      <Checkbox
+        label={words.fresh}
+        description={words.freshAbout}
+        checked={fresh}
+        onChange={event => onInput({ ...input, fresh: event.currentTarget.checked })}
+      />
+    </Form>
   )
 }
 

@@ -107,9 +107,9 @@ function Preview({ plan, call, refusal, onConfirm, onBack }: PreviewProps) {
             <ErrorNotice variant="action" error={refusal} />
             <div role="status">
               {previewSentences(found, words.words).map(sentence => (
-                <p key={sentence} className={classes.line}>
+                <Text key={sentence} size="sm">
                   {sentence}
-                </p>
+                </Text>
               ))}
             </div>
             <Exhausted preview={found} />

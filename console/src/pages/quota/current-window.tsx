@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Api } from '../../api/types.ts'
 import { StatusBadge } from '../../components/badge.tsx'
@@ -31,10 +32,10 @@ export function CurrentWindow({ quota, message }: CurrentWindowProps) {
       <div className={classes.head}>
         <StatusBadge quota={quota} />
         <span role="status">{message}</span>
-        <span className={classes.window}>
+        <Text component="span" c="dimmed" inherit>
           {TEXTS.fromTo(<Timestamp at={window_start} />, <Timestamp at={window_end} none={TEXTS.noEnd} />)}
           {window_end !== null && ` · ${TEXTS.ends(formatDistance(window_end, Date.now()), LOCAL_ZONE)}`}
-        </span>
+        </Text>
       </div>
       {quota.per === null && (
         <>

@@ -1,6 +1,6 @@
-import { Checkbox } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { TEXT_NAMES, type TextName } from '../../../../src/domain/quota-settings.ts'
+import { TEXT_NAMES } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'
@@ -28,9 +28,7 @@ const TEXTS = texts.quota.form
 const NONE = texts.quota.settings.none
 
 /** Settings that are a text, but for the name, which is in view. */
-type OtherText = Exclude<TextName, 'name'>
-const OTHER_TEXTS = TEXT_NAMES.filter((name): name is OtherText => name !== 'name')
-const ABOUT_TEXTS: Record<OtherText, string> = TEXTS.aboutTexts
+const OTHER_TEXTS = TEXT_NAMES.filter(name => name !== 'name')
 
 interface QuotaFieldsProps {
   form: QuotaFormState
@@ -44,20 +42,12 @@ interface QuotaFieldsProps {
 
 /** The fields of a quota: user, kind, limit and period in view, the others in collapsed groups. */
 export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: QuotaFieldsProps) {
-  const name = <TextField {...fieldProps(form, 'name')} label={SETTING_LABELS.name} about={TEXTS.nameAbout} />
+  const name = <TextField {...fieldProps(form, 'name')} />
   return (
     <div className={classes.fields}>
       {original === null ? (
         <>
-          {!isOfPlan && (
-            <TextField
-              {...fieldProps(form, 'user_id')}
-              label={SETTING_LABELS.user_id}
-              about={TEXTS.userAbout}
-              isRequired
-              isNumber
-            />
-          )}
+          {!isOfPlan && <TextField {...fieldProps(form, 'user_id')} required isNumber />}
           {isOnlyBlock ? (
             <ScopeFields form={form} />
           ) : (
@@ -72,13 +62,7 @@ export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: Q
           )}
           <div className={classes.pair}>
             {name}
-            {form.values.period !== null && !isOnlyBlock && (
-              <TimeZoneField
-                {...fieldProps(form, 'time_zone')}
-                label={SETTING_LABELS.time_zone}
-                about={TEXTS.zoneAbout}
-              />
-            )}
+            {form.values.period !== null && !isOnlyBlock && <TimeZoneField {...fieldProps(form, 'time_zone')} />}
             {!isOnlyBlock && <AnchorFields form={form} isOfPlan={isOfPlan} />}
           </div>
         </>
@@ -123,7 +107,9 @@ function FixedSettings({ quota }: { quota: Quota }) {
   ]
   return (
     <section className={classes.fixed} aria-label={TEXTS.cannotChange}>
-      <p className={classes.fixedTitle}>{TEXTS.cannotChange}</p>
+      <Text size="xs" c="dimmed" mb="0.5rem">
+        {TEXTS.cannotChange}
+      </Text>
       <dl className={classes.fixedList}>
         {names.map(name => (
           <div key={name}>
@@ -148,10 +134,9 @@ function LimitField({ form }: GroupProps) {
     <div>
       <TextField
         {...fieldProps(form, 'limit')}
-        label={SETTING_LABELS.limit}
         about={values.period === null ? TEXTS.inTotal[counts] : TEXTS.eachPeriod[counts][values.period]}
-        isRequired={!isWithoutLimit}
-        isDisabled={isWithoutLimit}
+        required={!isWithoutLimit}
+        disabled={isWithoutLimit}
         isNumber
       />
       {values.kind === 'grant' && (
@@ -197,29 +182,12 @@ function RolloverGroup({ form }: GroupProps) {
   return (
     <FieldGroup title={TEXTS.rolloverGroup} summary={summary.join(', ') || NONE}>
       <div className={classes.pair}>
-        {canRollOver(values) ? (
-          <TextField
-            {...fieldProps(form, 'rollover_limit')}
-            label={SETTING_LABELS.rollover_limit}
-            about={TEXTS.rolloverAbout}
-            isNumber
-          />
-        ) : (
-          <TextField
-            label={SETTING_LABELS.rollover_limit}
-            about={TEXTS.rolloverNotHere}
-            value="0"
-            onChange={() => {}}
-            error={form.errors.at('rollover_limit')}
-            isDisabled
-          />
-        )}
         <TextField
-          {...fieldProps(form, 'overage_limit')}
-          label={SETTING_LABELS.overage_limit}
-          about={TEXTS.overageAbout}
+          {...fieldProps(form, 'rollover_limit')}
           isNumber
+          {...(!canRollOver(values) && { about: TEXTS.rolloverNotHere, value: '0', disabled: true })}
         />
+        <TextField {...fieldProps(form, 'overage_limit')} isNumber />
       </div>
     </FieldGroup>
   )
@@ -234,18 +202,8 @@ function ScheduleGroup({ form, canEditStart }: GroupProps & { canEditStart: bool
   return (
     <FieldGroup title={TEXTS.scheduleGroup} summary={summary.join(', ')}>
       <div className={classes.pair}>
-        {canEditStart && (
-          <TimestampField
-            {...fieldProps(form, 'starts_at')}
-            label={SETTING_LABELS.starts_at}
-            about={TEXTS.startAbout}
-          />
-        )}
-        <TimestampField
-          {...fieldProps(form, 'expires_at')}
-          label={SETTING_LABELS.expires_at}
-          about={TEXTS.expiryAbout}
-        />
+        {canEditStart && <TimestampField {...fieldProps(form, 'starts_at')} />}
+        <TimestampField {...fieldProps(form, 'expires_at')} />
       </div>
     </FieldGroup>
   )
@@ -269,16 +227,8 @@ function ScopeGroup({ form }: GroupProps) {
 function ScopeFields({ form }: GroupProps) {
   return (
     <>
-      <CountriesField
-        {...fieldProps(form, 'countries')}
-        label={SETTING_LABELS.countries}
-        about={TEXTS.countriesAbout}
-      />
-      <SlugsField
-        {...fieldProps(form, 'message_types')}
-        label={SETTING_LABELS.message_types}
-        about={TEXTS.typesAbout}
-      />
+      <CountriesField {...fieldProps(form, 'countries')} />
+      <SlugsField {...fieldProps(form, 'message_types')} />
     </>
   )
 }
@@ -287,7 +237,7 @@ function AlertsGroup({ form }: GroupProps) {
   const { alert_at } = form.values
   return (
     <FieldGroup title={SETTING_LABELS.alert_at} summary={alert_at.trim() === '' ? NONE : TEXTS.alertsAt(alert_at)}>
-      <TextField {...fieldProps(form, 'alert_at')} label={SETTING_LABELS.alert_at} about={TEXTS.alertsAbout} />
+      <TextField {...fieldProps(form, 'alert_at')} />
     </FieldGroup>
   )
 }
@@ -298,23 +248,10 @@ function MoreGroup({ form, isNew, isOfPlan }: GroupProps & { isNew: boolean; isO
   return (
     <FieldGroup title={TEXTS.moreGroup} summary={summary.join(', ')}>
       <div className={classes.pair}>
-        <TextField
-          {...fieldProps(form, 'priority')}
-          label={SETTING_LABELS.priority}
-          about={TEXTS.priorityAbout}
-          isNumber
-        />
-        {!isOfPlan &&
-          OTHER_TEXTS.map(name => (
-            <TextField key={name} {...fieldProps(form, name)} label={SETTING_LABELS[name]} about={ABOUT_TEXTS[name]} />
-          ))}
+        <TextField {...fieldProps(form, 'priority')} isNumber />
+        {!isOfPlan && OTHER_TEXTS.map(name => <TextField key={name} {...fieldProps(form, name)} />)}
         {isNew && !isOfPlan && perOf(form.values) === null && (
-          <TextField
-            {...fieldProps(form, 'opening_used')}
-            label={TEXTS.alreadyUsed}
-            about={TEXTS.alreadyUsedAbout}
-            isNumber
-          />
+          <TextField {...fieldProps(form, 'opening_used')} isNumber />
         )}
       </div>
       <MetadataField

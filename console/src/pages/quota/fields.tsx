@@ -3,13 +3,14 @@ import { type ReactNode, useState } from 'react'
 import { exceptionsOf, othersThan } from '../../../../src/domain/country.ts'
 import { ChoiceField, ChoicesField } from '../../components/choice-field.tsx'
 import type { FieldErrors } from '../../components/form-errors.ts'
-import type { FieldProps } from '../../components/text-field.tsx'
+import { type FieldProps, TextField } from '../../components/text-field.tsx'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
 import { countryOptions } from '../../model/countries.ts'
 import { toTimestamp } from '../../model/local-time.ts'
 import type { FormValues, MetadataRow } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './quota-form.module.css'
+import { SETTING_LABELS } from './settings.ts'
 
 const TEXTS = texts.quota.form
 
@@ -20,9 +21,31 @@ export interface QuotaFormState {
   errors: FieldErrors
 }
 
-/** The props of a field. */
-export function fieldProps<Name extends keyof FormValues>({ values, change, errors }: QuotaFormState, name: Name) {
+const LABELS = { ...SETTING_LABELS, opening_used: TEXTS.alreadyUsed }
+const ABOUTS: Partial<Record<keyof FormValues, string>> = {
+  name: TEXTS.nameAbout,
+  user_id: TEXTS.userAbout,
+  time_zone: TEXTS.zoneAbout,
+  rollover_limit: TEXTS.rolloverAbout,
+  overage_limit: TEXTS.overageAbout,
+  starts_at: TEXTS.startAbout,
+  expires_at: TEXTS.expiryAbout,
+  countries: TEXTS.countriesAbout,
+  message_types: TEXTS.typesAbout,
+  alert_at: TEXTS.alertsAbout,
+  priority: TEXTS.priorityAbout,
+  opening_used: TEXTS.alreadyUsedAbout,
+  ...TEXTS.aboutTexts,
+}
+
+/** The props of a field, whose label is that of the setting. */
+export function fieldProps<Name extends keyof FormValues & keyof typeof LABELS>(
+  { values, change, errors }: QuotaFormState,
+  name: Name,
+) {
   return {
+    label: LABELS[name],
+    about: ABOUTS[name],
     value: values[name],
     onChange: (value: FormValues[Name]) => change({ [name]: value }),
     error: errors.at(name),
@@ -35,14 +58,7 @@ export function TimestampField({ label, about, value, onChange, error }: FieldPr
   const isTime = value !== '' && timestamp !== value
   return (
     <div>
-      <TextInput
-        type="datetime-local"
-        label={label}
-        description={about}
-        value={value}
-        onChange={event => onChange(event.currentTarget.value)}
-        error={error}
-      />
+      <TextField type="datetime-local" {...{ label, about, value, onChange, error }} />
       <Text size="xs" c="dimmed" mt={4}>
         {isTime
           ? TEXTS.timeHint(formatUtc(timestamp), formatDistance(timestamp, Date.now()), LOCAL_ZONE)

@@ -1,4 +1,4 @@
-import { Code } from '@mantine/core'
+import { Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/quota-settings.ts'
@@ -53,14 +53,14 @@ export function History({ id }: { id: number }) {
           {requestsOf(changes).map(({ head, others }) => (
             <ChangeItem key={head.version} change={head} moved={movedBy(head, transfers)}>
               {others.length > 0 && (
-                <details className={classes.foot}>
+                <Text component="details" size="xs" c="dimmed" mt="0.4rem">
                   <summary>{texts.values.othersAtOnce(others.length)}</summary>
                   <ol className={classes.changes}>
                     {others.map(change => (
                       <ChangeItem key={change.version} change={change} moved={movedBy(change, transfers)} />
                     ))}
                   </ol>
-                </details>
+                </Text>
               )}
             </ChangeItem>
           ))}
@@ -122,9 +122,9 @@ function ChangeItem({ change, moved, children }: ChangeItemProps) {
         </p>
       )}
       <Differences change={change} />
-      <div className={classes.foot}>
+      <Text component="div" size="xs" c="dimmed" mt="0.4rem">
         {CHANGES.version(version)} <Code>{request_id}</Code>
-      </div>
+      </Text>
       {children}
     </li>
   )
@@ -145,7 +145,11 @@ const DEFAULTS = new Map<string, unknown>(Object.entries(QUOTA_DEFAULTS))
 function Differences({ change: { action, before, after } }: { change: Change }) {
   if (action === 'deleted') {
     const isLost = after.kind === 'grant' && typeof after.remaining === 'number' && after.remaining > 0
-    return isLost ? <p className={classes.lost}>{CHANGES.unusedUnitsLost(after.remaining ?? 0)}</p> : null
+    return isLost ? (
+      <Text size="sm" c="dimmed" mt="0.35rem">
+        {CHANGES.unusedUnitsLost(after.remaining ?? 0)}
+      </Text>
+    ) : null
   }
   const names = SETTINGS.filter(name =>
     before === null

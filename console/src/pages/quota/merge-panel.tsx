@@ -1,4 +1,4 @@
-import { Button, Radio, Text } from '@mantine/core'
+import { Button, Group, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
@@ -69,7 +69,7 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
           ))}
         </div>
       )}
-      <div className={classes.mergeFoot}>
+      <Group gap="sm">
         <Button onClick={save} loading={isBusy} disabled={!isDecided}>
           {TEXTS.save(theirs.version)}
         </Button>
@@ -81,7 +81,7 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
             {TEXTS.undecided}
           </Text>
         )}
-      </div>
+      </Group>
     </section>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { type FormEvent, lazy, type ReactNode, Suspense, useRef } from 'react'
 import { Link } from 'wouter'
 import { ApiProblem } from '../../api/problem.ts'
@@ -134,7 +134,9 @@ function QuotaPreview({ terms, from }: PreviewProps) {
   const words = texts.quota.preview
   return (
     <section className={classes.preview} aria-label={words.title}>
-      <h2 className={classes.previewTitle}>{words.title}</h2>
+      <Text component="h2" size="xs" c="dimmed" fw={500} mb="0.5rem">
+        {words.title}
+      </Text>
       <p className={classes.text} role="status">
         {terms === null ? words.empty : <bdi>{describe(terms)}</bdi>}
       </p>

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { Timestamp } from '../../components/values.tsx'
 import { LOCAL_ZONE, timestampFormat } from '../../formats.ts'
 import { windowsFrom } from '../../model/next-windows.ts'
@@ -11,8 +12,18 @@ const MAX_WINDOWS = 3
 /** The next windows of a quota in its time zone, and in the user's if that differs. */
 export default function WindowDates({ terms, from }: { terms: Terms; from: number }) {
   const windows = windowsFrom(terms, from, MAX_WINDOWS)
-  if (windows === null) return <p className={classes.note}>{TEXTS.unknownZone(terms.time_zone)}</p>
-  if (windows.length === 0) return <p className={classes.note}>{TEXTS.noWindow}</p>
+  if (windows === null)
+    return (
+      <Text size="sm" c="dimmed">
+        {TEXTS.unknownZone(terms.time_zone)}
+      </Text>
+    )
+  if (windows.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {TEXTS.noWindow}
+      </Text>
+    )
   const hasOtherZone = terms.period !== null && terms.time_zone !== LOCAL_ZONE
   const format = timestampFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
   return (
@@ -49,9 +60,9 @@ function TwoTimeZones({ at, format }: { at: number; format: Intl.DateTimeFormat 
   return (
     <>
       {format.format(at)}
-      <div className={classes.note}>
+      <Text component="div" size="sm" c="dimmed">
         <Timestamp at={new Date(at).toISOString()} />
-      </div>
+      </Text>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Loader, Text } from '@mantine/core'
+import { Group, Loader, Text } from '@mantine/core'
 import { useReachable } from '../../api/reachability.ts'
 import { usePageTitle } from '../../components/page-title.tsx'
 import { texts } from '../../texts/texts.ts'
@@ -11,10 +11,10 @@ export function SigningIn() {
   const isReachable = useReachable()
   return (
     <main className={classes.page}>
-      <div role="status" className={classes.opening}>
+      <Group role="status" gap="sm" wrap="nowrap">
         <Loader size="sm" />
         <Text>{isReachable ? opening.text : opening.unreachable}</Text>
-      </div>
+      </Group>
     </main>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, Loader, Text, TextInput, Title, VisuallyHidden } from '@mantine/core'
+import { Anchor, Button, Code, Group, Loader, Stack, Text, TextInput, Title, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, use, useRef, useState } from 'react'
 import { Link } from 'wouter'
@@ -65,7 +65,9 @@ function Begun({ quota }: { quota: Api['SmsQuota'] }) {
           <TokenCommand />
         </Step>
         <Step title={words.send.title} isDone={isDone}>
-          <p className={classes.note}>{words.send.about}</p>
+          <Text c="dimmed" mb="sm">
+            {words.send.about}
+          </Text>
           <Command text={curlFor(user_id)} />
         </Step>
         <Step title={words.arrival.title} isDone={isDone}>
@@ -100,8 +102,10 @@ function QuotaForm() {
   }
   return (
     <form ref={form} onSubmit={submit} noValidate>
-      <p className={classes.note}>{words.quota.about}</p>
-      <div className={classes.fields}>
+      <Text c="dimmed" mb="sm">
+        {words.quota.about}
+      </Text>
+      <Group gap="sm" align="flex-end">
         <TextInput
           label={words.quota.user}
           inputMode="numeric"
@@ -119,15 +123,15 @@ function QuotaForm() {
         <Button type="submit" loading={create.isPending}>
           {words.quota.create}
         </Button>
-      </div>
+      </Group>
       <ErrorNotice variant="action" error={errors.rest} />
-      <p className={classes.note}>
+      <Text c="dimmed" mb="sm">
         {words.quota.byPlan(text => (
           <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
             {text}
           </Anchor>
         ))}
-      </p>
+      </Text>
     </form>
   )
 }
@@ -140,7 +144,9 @@ function TokenCommand() {
   const { oidc } = use(consoleConfig())
   return (
     <>
-      <p className={classes.note}>{oidc === null ? words.token.byCommand : words.token.byProvider}</p>
+      <Text c="dimmed" mb="sm">
+        {oidc === null ? words.token.byCommand : words.token.byProvider}
+      </Text>
       {oidc === null ? <Command text={TOKEN_COMMAND} /> : <Command text="TOKEN=…" />}
     </>
   )
@@ -165,7 +171,7 @@ interface ArrivalProps {
 
 function Arrival({ user_id, message, isWaiting }: ArrivalProps) {
   return (
-    <div role="status" className={classes.arrival}>
+    <Group role="status" gap="sm" wrap="nowrap">
       {message ? (
         <span>
           {words.arrival.arrived(
@@ -186,17 +192,17 @@ function Arrival({ user_id, message, isWaiting }: ArrivalProps) {
           <span>{words.arrival.waiting(user_id)}</span>
         </>
       )}
-    </div>
+    </Group>
   )
 }
 
 /** A command for a shell, to copy. */
 function Command({ text }: { text: string }) {
   return (
-    <div className={classes.command}>
+    <Stack gap="xs">
       <Code block>{text}</Code>
       <CopyButton value={text} />
-    </div>
+    </Stack>
   )
 }
 

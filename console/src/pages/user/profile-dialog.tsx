@@ -1,10 +1,10 @@
-import { Button, Stack, Text } from '@mantine/core'
-import { type FormEvent, useRef, useState } from 'react'
+import { Text } from '@mantine/core'
+import { useState } from 'react'
 import { ApiProblem, isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { fieldErrors } from '../../components/form-errors.ts'
 import { type FieldProps, TextField } from '../../components/text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { ZoneField } from '../../components/zone-field.tsx'
@@ -41,7 +41,6 @@ export function ProfileDialog({ isOpen, ...form }: FormProps & { isOpen: boolean
 }
 
 function ProfileForm({ saved, onClose, onSaved }: FormProps) {
-  const element = useRef<HTMLFormElement>(null)
   const [input, setInput] = useState<ProfileInput>({})
   const [opened, setOpened] = useState(saved)
   const body = changedProfile(input, saved)
@@ -58,12 +57,9 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
   // The answer to the save before this one was lost.
   const isSavedAlready = isOutdated(saving.error) && !hasInput
   const meanwhile = changedMeanwhile(input, opened, saved)
-  useFocusFirstError(element, saving.error)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (!hasInput) return onClose()
-    if (saving.isPending) return
     // The version that the form shows, so that what it does not show is not overwritten.
     setOpened(saved)
     saving.mutate({ user_id: saved.user_id, body, ifMatch: saved.version })
@@ -79,29 +75,25 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
     }
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        {isSavedAlready && (
-          <Text size="sm" role="status">
-            {words.saved}
-          </Text>
-        )}
-        {errors.rest !== null && !isTaken && !isSavedAlready && (
-          <ErrorNotice variant="form" error={errors.rest}>
-            {isOutdated(saving.error) && words.changedMeanwhile}
-          </ErrorNotice>
-        )}
-        {PROFILE_FIELDS.map(field =>
-          field === 'time_zone' ? (
-            <ZoneField key={field} {...propsOf(field)} none={words.none} />
-          ) : (
-            <TextField key={field} {...propsOf(field)} isDisabled={isFixed(field, saved)} />
-          ),
-        )}
-        <Button type="submit" loading={saving.isPending}>
-          {words.save}
-        </Button>
-      </Stack>
-    </form>
+    <Form
+      sending={saving}
+      rest={isTaken || isSavedAlready ? null : errors.rest}
+      remedy={isOutdated(saving.error) && words.changedMeanwhile}
+      onSubmit={submit}
+      submit={words.save}
+    >
+      {isSavedAlready && (
+        <Text size="sm" role="status">
+          {words.saved}
+        </Text>
+      )}
+      {PROFILE_FIELDS.map(field =>
+        field === 'time_zone' ? (
+          <ZoneField key={field} {...propsOf(field)} none={words.none} />
+        ) : (
+          <TextField key={field} {...propsOf(field)} disabled={isFixed(field, saved)} />
+        ),
+      )}
+    </Form>
   )
 }

@@ -1,12 +1,12 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { useDialogInput } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { fieldErrors } from '../../components/form-errors.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { UserName } from '../../components/user-link.tsx'
@@ -30,7 +30,6 @@ interface ReturnFormProps {
 /** Gives units of a transfer back: by default all that the receiver has neither used nor reserved. */
 export function ReturnForm({ transfer, action, onClose, onDone }: ReturnFormProps) {
   const { id, units } = transfer
-  const element = useRef<HTMLFormElement>(null)
   const [text, setText] = useState('')
   const [reason, setReason] = useState('')
   const [key] = useState(newIdempotencyKey)
@@ -49,48 +48,41 @@ export function ReturnForm({ transfer, action, onClose, onDone }: ReturnFormProp
   const code = error instanceof ApiProblem ? error.code : null
   const errors = fieldErrors(error, ['units', 'reason'], errorTexts.errors)
   const tooMany = code === 'not_enough_units' ? errorTexts.notEnough(unused ?? 0) : undefined
-  useFocusFirstError(element, error)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (returning.isPending) return
+  function submit() {
     const body = { reason: reason.trim() || null, ...(asked === null ? {} : { units: asked }) }
     returning.mutate({ id, body, idempotencyKey: key })
   }
   return (
-    <form ref={element} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        {errors.rest !== null && tooMany === undefined && (
-          <ErrorNotice variant="form" error={errors.rest}>
-            {code === 'idempotency_mismatch' && words.earlier}
-          </ErrorNotice>
+    <Form
+      sending={returning}
+      rest={tooMany === undefined ? errors.rest : null}
+      remedy={code === 'idempotency_mismatch' && words.earlier}
+      onSubmit={submit}
+      submit={words[action].submit}
+    >
+      <Text size="sm">{words.about(units, <Who user={giverOf(transfer)} />, <Who user={takerOf(transfer)} />)}</Text>
+      <TextField
+        label={words.units}
+        about={words.unitsAbout(unused)}
+        value={text}
+        onChange={setText}
+        error={tooMany ?? errors.at('units')}
+        isNumber
+      />
+      <TextField
+        label={errorTexts.reason}
+        about={errorTexts.reasonAbout}
+        value={reason}
+        onChange={setReason}
+        error={errors.at('reason')}
+      />
+      <Text size="sm" role="status">
+        {giver !== undefined && receiver !== undefined && (
+          <Result units={asked ?? unused} {...{ transfer, giver, receiver }} />
         )}
-        <Text size="sm">{words.about(units, <Who user={giverOf(transfer)} />, <Who user={takerOf(transfer)} />)}</Text>
-        <TextField
-          label={words.units}
-          about={words.unitsAbout(unused)}
-          value={text}
-          onChange={setText}
-          error={tooMany ?? errors.at('units')}
-          isNumber
-        />
-        <TextField
-          label={errorTexts.reason}
-          about={errorTexts.reasonAbout}
-          value={reason}
-          onChange={setReason}
-          error={errors.at('reason')}
-        />
-        <Text size="sm" role="status">
-          {giver !== undefined && receiver !== undefined && (
-            <Result units={asked ?? unused} {...{ transfer, giver, receiver }} />
-          )}
-        </Text>
-        <Button type="submit" loading={returning.isPending}>
-          {words[action].submit}
-        </Button>
-      </Stack>
-    </form>
+      </Text>
+    </Form>
   )
 }
 

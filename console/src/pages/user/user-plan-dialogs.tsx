@@ -1,8 +1,8 @@
-import { Button, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, Checkbox, NativeSelect, Text } from '@mantine/core'
+import { useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Form } from '../../components/form.tsx'
 import { GivablePlans } from '../../components/givable-plans.tsx'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
@@ -41,48 +41,45 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
   const hasKept = owned.slots.some(({ kept }) => kept.length > 0)
   useDialogInput(chosen !== first || isReset || isFresh)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     setTried(true)
     if (chosen === null) return
     const body = { plan_id: chosen, ...(isReset ? { reset: true } : {}), ...(isFresh ? { fresh: true } : {}) }
     giving.mutate({ user_id, body })
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <NativeSelect
-          label={words.plan}
-          value={chosen ?? ''}
-          data={[
-            ...(first === null ? [{ value: '', label: words.choose }] : []),
-            ...plans.map(({ id, name, version }) => ({ value: String(id), label: words.current(name, version) })),
-          ]}
-          error={isTried && chosen === null && words.choose}
-          onChange={({ currentTarget: { value } }) => setChosen(value === '' ? null : Number(value))}
-        />
-        {slots !== undefined && <SlotList slots={slots} />}
-        <Text size="sm">{words.about}</Text>
-        {hasKept && (
-          <Checkbox label={words.reset} checked={isReset} onChange={event => setReset(event.currentTarget.checked)} />
-        )}
-        <Checkbox
-          label={texts.plans.rollOut.fresh}
-          description={texts.plans.rollOut.freshAbout}
-          checked={isFresh}
-          onChange={event => setFresh(event.currentTarget.checked)}
-        />
-        <ErrorNotice variant="action" error={giving.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {words.cancel}
-          </Button>
-          <Button type="submit" loading={giving.isPending}>
-            {words.submit}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      sending={giving}
+      onSubmit={submit}
+      submit={words.submit}
+      beside={
+        <Button variant="default" onClick={onClose}>
+          {words.cancel}
+        </Button>
+      }
+    >
+      <NativeSelect
+        label={words.plan}
+        value={chosen ?? ''}
+        data={[
+          ...(first === null ? [{ value: '', label: words.choose }] : []),
+          ...plans.map(({ id, name, version }) => ({ value: String(id), label: words.current(name, version) })),
+        ]}
+        error={isTried && chosen === null && words.choose}
+        onChange={({ currentTarget: { value } }) => setChosen(value === '' ? null : Number(value))}
+      />
+      {slots !== undefined && <SlotList slots={slots} />}
+      <Text size="sm">{words.about}</Text>
+      {hasKept && (
+        <Checkbox label={words.reset} checked={isReset} onChange={event => setReset(event.currentTarget.checked)} />
+      )}
+      <Checkbox
+        label={texts.plans.rollOut.fresh}
+        description={texts.plans.rollOut.freshAbout}
+        checked={isFresh}
+        onChange={event => setFresh(event.currentTarget.checked)}
+      />
+    </Form>
   )
 }
 
@@ -102,18 +99,19 @@ export function TakePlanDialog({ owned, onDone, onClose, name }: DialogProps & {
   })
   return (
     <Dialog title={words.titles.take} isOpen onClose={onClose}>
-      <Stack gap="md">
-        <Text size="sm">{words.aboutTake(name)}</Text>
-        <ErrorNotice variant="action" error={taking.error} />
-        <Group justify="flex-end">
+      <Form
+        sending={taking}
+        onSubmit={() => taking.mutate({ user_id })}
+        submit={words.submitTake}
+        isDanger
+        beside={
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
-          <Button color="red" loading={taking.isPending} onClick={() => taking.mutate({ user_id })}>
-            {words.submitTake}
-          </Button>
-        </Group>
-      </Stack>
+        }
+      >
+        <Text size="sm">{words.aboutTake(name)}</Text>
+      </Form>
     </Dialog>
   )
 }

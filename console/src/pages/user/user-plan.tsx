@@ -1,4 +1,4 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
@@ -39,9 +39,9 @@ export function UserPlan({ user_id }: { user_id: number }) {
       <div>
         {plan === null ? words.none : <Given plan={plan} />}
         <Kept owned={owned.data} />
-        <p role="status" className={classes.note}>
+        <Text role="status" size="sm" c="dimmed">
           {message}
-        </p>
+        </Text>
       </div>
       {mayChange && (
         <Group gap="xs">
@@ -83,7 +83,7 @@ function Kept({ owned: { slots } }: { owned: UserPlan }) {
   const changed = slots.filter(({ kept }) => kept.length > 0)
   if (changed.length === 0) return null
   return (
-    <p className={classes.note}>
+    <Text size="sm" c="dimmed">
       {words.byHand}{' '}
       {changed.map(({ slot, quota_id, kept }, index) => (
         <span key={slot}>
@@ -96,6 +96,6 @@ function Kept({ owned: { slots } }: { owned: UserPlan }) {
           )}
         </span>
       ))}
-    </p>
+    </Text>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Code, Drawer, Title } from '@mantine/core'
+import { Button, Code, Drawer, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
 import { retryDelayOf } from '../../api/problem.ts'
@@ -67,7 +67,9 @@ function Detail({ delivery, webhook: { kind, url } }: { delivery: Delivery; webh
   return (
     <>
       <DeliveryStatus status={status} />
-      <p className={classes.note}>{words.about[status]}</p>
+      <Text size="sm" c="dimmed">
+        {words.about[status]}
+      </Text>
       <Facts
         facts={[
           [words.created, <When key="at" at={delivery.created_at} />],
@@ -86,18 +88,24 @@ function Detail({ delivery, webhook: { kind, url } }: { delivery: Delivery; webh
           ...(answer === null ? [] : [[words.answer, answer] as const]),
         ]}
       />
-      <p className={classes.note}>{words.aboutResponse}</p>
+      <Text size="sm" c="dimmed">
+        {words.aboutResponse}
+      </Text>
       {kind === 'webhook' && (
         <>
           <Title order={3} size="sm" mt="lg" mb="xs">
             {words.request}
           </Title>
           <Code block>{headOf(delivery, url ?? '')}</Code>
-          <p className={classes.note}>{words.aboutSignature}</p>
+          <Text size="sm" c="dimmed">
+            {words.aboutSignature}
+          </Text>
         </>
       )}
       {payload === null ? (
-        <p className={classes.note}>{words.eventDeleted}</p>
+        <Text size="sm" c="dimmed">
+          {words.eventDeleted}
+        </Text>
       ) : (
         <>
           <div className={classes.bodyHead}>

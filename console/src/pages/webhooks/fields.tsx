@@ -1,8 +1,9 @@
-import { Checkbox, Group, NativeSelect, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Group, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { EVENT_TYPES, OWN_EVENT_TYPES } from '../../../../src/domain/event.ts'
 import { MESSAGE_LANGUAGES, type WebhookKind } from '../../../../src/domain/webhook.ts'
 import type { FieldErrors } from '../../components/form-errors.ts'
+import { RadioField } from '../../components/radio-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { UsersField } from '../../components/users-field.tsx'
 import { ZoneField } from '../../components/zone-field.tsx'
@@ -123,18 +124,20 @@ function Events({ kind, value: { types }, errors, onChange }: FieldsProps) {
   }
   return (
     <>
-      <Radio.Group
+      <RadioField
         label={fields.events}
         value={choice}
         error={types === null ? errors.at('types') : undefined}
         onChange={choose}
-      >
-        <Stack gap={6} mt={4}>
-          {hasPreset && <Radio value="people" label={kind === 'users' ? fields.usualEvents : fields.forPeople} />}
-          {kind !== 'users' && <Radio value="all" label={fields.allEvents} />}
-          <Radio value="some" label={fields.selectedEvents} />
-        </Stack>
-      </Radio.Group>
+        choices={
+          kind === 'webhook' ? ['all', 'some'] : kind === 'users' ? ['people', 'some'] : ['people', 'all', 'some']
+        }
+        labels={{
+          people: kind === 'users' ? fields.usualEvents : fields.forPeople,
+          all: fields.allEvents,
+          some: fields.selectedEvents,
+        }}
+      />
       {types !== null && choice === 'some' && (
         <Types kind={kind} types={types} error={errors.at('types')} onChange={chosen => onChange({ types: chosen })} />
       )}
@@ -203,16 +206,13 @@ function WhenLow({ value: { only_when_low: low }, errors, onChange }: FieldsProp
 function Users({ value: { user_ids }, errors, onChange }: FieldsProps) {
   return (
     <>
-      <Radio.Group
+      <RadioField
         label={fields.users}
         value={user_ids === null ? 'all' : 'some'}
         onChange={choice => onChange({ user_ids: choice === 'all' ? null : [] })}
-      >
-        <Stack gap={6} mt={4}>
-          <Radio value="all" label={fields.allUsers} />
-          <Radio value="some" label={fields.someUsers} />
-        </Stack>
-      </Radio.Group>
+        choices={['all', 'some']}
+        labels={{ all: fields.allUsers, some: fields.someUsers }}
+      />
       {user_ids !== null && (
         <UsersField
           label={fields.whichUsers}
@@ -232,18 +232,15 @@ const USUAL_HOUR = 9
 function When({ value: { digest }, errors, onChange }: FieldsProps) {
   return (
     <Stack gap="xs">
-      <Radio.Group
+      <RadioField
         label={fields.digest}
         value={digest === null ? 'once' : 'daily'}
         onChange={choice =>
           onChange({ digest: choice === 'once' ? null : { hour: USUAL_HOUR, time_zone: LOCAL_ZONE } })
         }
-      >
-        <Stack gap={6} mt={4}>
-          <Radio value="once" label={fields.atOnce} />
-          <Radio value="daily" label={fields.daily} />
-        </Stack>
-      </Radio.Group>
+        choices={['once', 'daily']}
+        labels={{ once: fields.atOnce, daily: fields.daily }}
+      />
       {digest !== null && (
         <Group gap="sm" ml={26} align="flex-start">
           <NativeSelect

@@ -1,10 +1,10 @@
-import { Anchor, Button, Group, Radio, Stack } from '@mantine/core'
-import { type FormEvent, useRef, useState } from 'react'
+import { Anchor, Button, Radio, Stack } from '@mantine/core'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { WEBHOOK_KINDS } from '../../../../src/domain/webhook.ts'
 import type { Api } from '../../api/types.ts'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { fieldErrors } from '../../components/form-errors.ts'
 import { PageTitle } from '../../components/page-title.tsx'
 import { useUnsavedInput } from '../../components/unsaved-input.ts'
 import { isSame } from '../../model/quota-form.ts'
@@ -33,29 +33,34 @@ const BLANK: WebhookInput & Pick<Api['Webhook'], 'kind'> = {
 /** Creates a webhook and shows its secret. */
 export default function NewWebhook() {
   const [created, setCreated] = useState<Api['WebhookWithSecret'] | null>(null)
-  return created === null ? <Form onCreated={setCreated} /> : <Created webhook={created} />
+  return created === null ? <Creation onCreated={setCreated} /> : <Created webhook={created} />
 }
 
-function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) => void }) {
-  const form = useRef<HTMLFormElement>(null)
+function Creation({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) => void }) {
   const [value, setValue] = useState(BLANK)
   const create = useChange('POST /admin/webhooks', onCreated)
   const errors = fieldErrors(create.error, FIELDS, texts.webhooks.fields.errors)
-  useFocusFirstError(form, create.error)
   useUnsavedInput(!isSame(value, BLANK))
 
   function chooseKind(choice: string) {
     const kind = WEBHOOK_KINDS.find(known => known === choice) ?? 'webhook'
     setValue({ ...value, kind, types: typesAfter(value.types, value.kind, kind) })
   }
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    create.mutate({ body: webhookRequest(value) })
-  }
   return (
     <>
       <PageTitle title={creation.title} about={creation.about} />
-      <form ref={form} className={classes.form} onSubmit={submit} noValidate>
+      <Form
+        sending={create}
+        rest={errors.rest}
+        onSubmit={() => create.mutate({ body: webhookRequest(value) })}
+        submit={creation.submit}
+        beside={
+          <Button component={Link} href="/webhooks" variant="default">
+            {creation.cancel}
+          </Button>
+        }
+        maw="40rem"
+      >
         <Radio.Group
           label={texts.webhooks.fields.kind}
           value={value.kind}
@@ -74,16 +79,7 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
           errors={errors}
           onChange={change => setValue({ ...value, ...change })}
         />
-        <ErrorNotice variant="action" error={errors.rest} />
-        <Group gap="sm">
-          <Button type="submit" loading={create.isPending}>
-            {creation.submit}
-          </Button>
-          <Button component={Link} href="/webhooks" variant="default">
-            {creation.cancel}
-          </Button>
-        </Group>
-      </form>
+      </Form>
     </>
   )
 }

@@ -1,9 +1,11 @@
-import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useRef, useState } from 'react'
+import { Button, Text } from '@mantine/core'
+import { useState } from 'react'
 import { DAY_MS } from '../../../../src/domain/time.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { fieldErrors } from '../../components/form-errors.ts'
+import { RadioField } from '../../components/radio-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
 import { toFieldText, toTimestamp } from '../../model/local-time.ts'
 import { useChange } from '../../queries/calls.ts'
@@ -26,51 +28,42 @@ interface ResendProps {
 }
 
 function ResendForm({ id, onClose }: ResendProps) {
-  const form = useRef<HTMLFormElement>(null)
   const [first] = useState(threeDaysAgo)
   const [since, setSince] = useState(first)
-  const [scope, setScope] = useState('failed')
+  const [scope, setScope] = useState<'failed' | 'all'>('failed')
   const resend = useChange('POST /admin/webhooks/{id}/redeliver')
   useDialogInput(since !== first && !resend.isSuccess)
   const errors = fieldErrors(resend.error, ['since'], words.errors)
-  useFocusFirstError(form, resend.error)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     resend.mutate({ id, body: { since: toTimestamp(since), ...(scope === 'failed' && { status: 'failed' }) } })
   }
   return (
-    <form ref={form} onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Radio.Group label={words.scope} value={scope} onChange={setScope}>
-          <Stack gap="xs" mt={4}>
-            <Radio value="failed" label={words.failed} />
-            <Radio value="all" label={words.all} />
-          </Stack>
-        </Radio.Group>
-        <TextInput
-          type="datetime-local"
-          step={1}
-          label={words.since}
-          description={LOCAL_ZONE}
-          value={since}
-          error={errors.at('since')}
-          onChange={event => setSince(event.currentTarget.value)}
-        />
-        <ErrorNotice variant="action" error={errors.rest} />
-        <Text size="sm" role="status">
-          {resend.isSuccess && words.result(resend.data.redelivered)}
-        </Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {words.close}
-          </Button>
-          <Button type="submit" loading={resend.isPending}>
-            {words.submit}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      sending={resend}
+      rest={errors.rest}
+      onSubmit={submit}
+      submit={words.submit}
+      beside={
+        <Button variant="default" onClick={onClose}>
+          {words.close}
+        </Button>
+      }
+    >
+      <RadioField label={words.scope} value={scope} onChange={setScope} choices={['failed', 'all']} labels={words} />
+      <TextField
+        type="datetime-local"
+        step={1}
+        label={words.since}
+        about={LOCAL_ZONE}
+        value={since}
+        error={errors.at('since')}
+        onChange={setSince}
+      />
+      <Text size="sm" role="status">
+        {resend.isSuccess && words.result(resend.data.redelivered)}
+      </Text>
+    </Form>
   )
 }
 

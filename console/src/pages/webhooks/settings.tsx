@@ -1,10 +1,11 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { queryClient } from '../../api/query-client.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { fieldErrors } from '../../components/form-errors.ts'
 import { Section } from '../../components/section.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { Timestamp } from '../../components/values.tsx'
@@ -28,7 +29,7 @@ export default function Settings({ webhook }: { webhook: Webhook }) {
   if (!may(useCaller(), 'change')) return <ReadOnly webhook={webhook} />
   return (
     <div className={classes.form}>
-      <Form webhook={webhook} />
+      <Changeable webhook={webhook} />
       <section className={classes.danger} aria-label={words.danger}>
         {webhook.kind === 'webhook' && <RotateSecret webhook={webhook} />}
         <DeleteWebhook id={webhook.id} />
@@ -61,20 +62,14 @@ function ReadOnly({ webhook }: { webhook: Webhook }) {
 }
 
 /** Only changed fields are sent, so that concurrent changes of other fields are kept. */
-function Form({ webhook }: { webhook: Webhook }) {
-  const form = useRef<HTMLFormElement>(null)
+function Changeable({ webhook }: { webhook: Webhook }) {
   const [changes, setChanges] = useState<Partial<WebhookInput>>({})
   const save = useChange('PUT /admin/webhooks/{id}', () => setChanges({}))
   const errors = fieldErrors(save.error, FIELDS, texts.webhooks.fields.errors)
-  useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
   const isSecret = hasSecretUrl(webhook.kind)
   useUnsavedInput(isChanged)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (isChanged) save.mutate({ id: webhook.id, body: settingsOf(changes) })
-  }
   function change(parts: Partial<WebhookInput>) {
     setChanges(changedSettings(webhook.kind, { ...changes, ...parts }))
     if (save.isSuccess) save.reset()
@@ -85,7 +80,25 @@ function Form({ webhook }: { webhook: Webhook }) {
   }
   return (
     <Section isFramed title={words.title}>
-      <form ref={form} className={classes.stack} onSubmit={submit} noValidate>
+      <Form
+        sending={save}
+        rest={errors.rest}
+        onSubmit={() => isChanged && save.mutate({ id: webhook.id, body: settingsOf(changes) })}
+        submit={words.save}
+        isDisabled={!isChanged}
+        beside={
+          <>
+            {isChanged && (
+              <Button variant="default" onClick={discard}>
+                {words.discard}
+              </Button>
+            )}
+            <Text size="sm" role="status">
+              {save.isSuccess && words.saved}
+            </Text>
+          </>
+        }
+      >
         <WebhookFields
           kind={webhook.kind}
           shortenedUrl={isSecret ? webhook.url : null}
@@ -93,21 +106,7 @@ function Form({ webhook }: { webhook: Webhook }) {
           errors={errors}
           onChange={change}
         />
-        <ErrorNotice variant="action" error={errors.rest} />
-        <Group gap="sm">
-          <Button type="submit" size="xs" disabled={!isChanged} loading={save.isPending}>
-            {words.save}
-          </Button>
-          {isChanged && (
-            <Button variant="default" size="xs" onClick={discard}>
-              {words.discard}
-            </Button>
-          )}
-          <Text size="sm" role="status">
-            {save.isSuccess && words.saved}
-          </Text>
-        </Group>
-      </form>
+      </Form>
     </Section>
   )
 }
@@ -120,13 +119,15 @@ function RotateSecret({ webhook: { id, previous_until } }: { webhook: Webhook })
   return (
     <Section title={rotation.title}>
       <div className={classes.stack}>
-        <p className={classes.note}>
+        <Text size="sm" c="dimmed">
           {previous_until === null ? rotation.about : rotation.twoSign(<Timestamp at={previous_until} />)}
-        </p>
+        </Text>
         {secret && <Secret key={secret} secret={secret} />}
         {isConfirming ? (
           <>
-            <p className={classes.note}>{previous_until === null ? rotation.confirm : rotation.confirmAgain}</p>
+            <Text size="sm" c="dimmed">
+              {previous_until === null ? rotation.confirm : rotation.confirmAgain}
+            </Text>
             <Group gap="sm">
               <Button size="xs" color="red" loading={rotate.isPending} onClick={() => rotate.mutate({ id })}>
                 {rotation.create}
@@ -168,7 +169,9 @@ function DeleteWebhook({ id }: { id: number }) {
   return (
     <Section title={removal.title}>
       <form className={classes.stack} onSubmit={submit}>
-        <p className={classes.note}>{removal.about}</p>
+        <Text size="sm" c="dimmed">
+          {removal.about}
+        </Text>
         <div className={classes.copy}>
           <TextInput
             label={removal.confirm}

@@ -36,7 +36,9 @@ export function StatusPanel({ webhook }: { webhook: Webhook }) {
         <div role="status">
           <WebhookStatus {...webhook} />
         </div>
-        <p className={classes.note}>{enabled ? status.aboutEnabled : status.aboutDisabled}</p>
+        <Text size="sm" c="dimmed">
+          {enabled ? status.aboutEnabled : status.aboutDisabled}
+        </Text>
         <ErrorNotice variant="action" error={toggle.error} />
       </div>
       {mayChange && (
@@ -69,7 +71,11 @@ export function TestEvent({ id }: { id: number }) {
         {sending.isSuccess && (
           <>
             <Outcome {...sending.data} />
-            {sending.data.answer !== null && <p className={classes.note}>{test.answer(sending.data.answer)}</p>}
+            {sending.data.answer !== null && (
+              <Text size="sm" c="dimmed">
+                {test.answer(sending.data.answer)}
+              </Text>
+            )}
           </>
         )}
       </Text>

@@ -1,12 +1,14 @@
-import { Group, NativeSelect, Radio, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { Group, NativeSelect, SegmentedControl } from '@mantine/core'
 import { DayField } from '../../../components/day-field.tsx'
+import { RadioField } from '../../../components/radio-field.tsx'
+import { type FieldProps, TextField } from '../../../components/text-field.tsx'
 import type { BulkAction, BulkInput } from '../../../model/bulk-change.ts'
 import { texts } from '../../../texts/texts.ts'
 
 const { bulk } = texts.manyQuotas
 
 /** A whole number from 1, as `wholeNumber` reads it: also 1,000 and 1.000. */
-export const UNITS_PATTERN = String.raw`\s*[1-9][\d\s.,'’_]*`
+const UNITS_PATTERN = String.raw`\s*[1-9][\d\s.,'’_]*`
 
 interface FieldsProps {
   input: BulkInput
@@ -31,20 +33,16 @@ function UnitFields({ input, onChange }: FieldsProps) {
         ]}
         onChange={value => onChange({ isDecrease: value === 'remove' })}
       />
-      <TextInput
-        label={bulk.units}
-        inputMode="numeric"
-        required
-        pattern={UNITS_PATTERN}
-        title={bulk.unitsHint}
-        maxLength={13}
-        value={units}
-        onChange={event => onChange({ units: event.currentTarget.value })}
-      />
+      <UnitsField label={bulk.units} value={units} onChange={text => onChange({ units: text })} />
       {!isDecrease && <WindowChoice isThisWindowOnly={isThisWindowOnly} onChange={onChange} />}
       <ReasonField reason={reason} onChange={onChange} />
     </>
   )
+}
+
+/** A number of units, which the browser checks. */
+export function UnitsField(props: FieldProps<string>) {
+  return <TextField {...props} required isNumber pattern={UNITS_PATTERN} title={bulk.unitsHint} maxLength={13} />
 }
 
 interface WindowChoiceProps extends Pick<BulkInput, 'isThisWindowOnly'>, Omit<FieldsProps, 'input'> {
@@ -55,28 +53,26 @@ interface WindowChoiceProps extends Pick<BulkInput, 'isThisWindowOnly'>, Omit<Fi
 /** Whether units are added for the current window only, or to the limit. */
 export function WindowChoice({ isThisWindowOnly, onChange, period = 'any' }: WindowChoiceProps) {
   return (
-    <Radio.Group
+    <RadioField
       label={bulk.windows}
       value={isThisWindowOnly ? 'this' : 'every'}
       onChange={value => onChange({ isThisWindowOnly: value === 'this' })}
-    >
-      <Stack gap={6} mt={6}>
-        <Radio value="every" label={bulk.everyWindow} description={bulk.everyWindowAbout} />
-        <Radio value="this" label={bulk.thisWindow[period]} description={bulk.thisWindowAbout} />
-      </Stack>
-    </Radio.Group>
+      choices={['every', 'this']}
+      labels={{ every: bulk.everyWindow, this: bulk.thisWindow[period] }}
+      abouts={{ every: bulk.everyWindowAbout, this: bulk.thisWindowAbout }}
+    />
   )
 }
 
 export function ReasonField({ reason, onChange }: Pick<BulkInput, 'reason'> & Omit<FieldsProps, 'input'>) {
   return (
-    <TextInput
+    <TextField
       label={bulk.reason}
-      description={bulk.reasonAbout}
+      about={bulk.reasonAbout}
       required
       maxLength={500}
       value={reason}
-      onChange={event => onChange({ reason: event.currentTarget.value })}
+      onChange={text => onChange({ reason: text })}
     />
   )
 }
@@ -94,15 +90,15 @@ function EndFields({ input: { end, by, unit, day }, onChange }: FieldsProps) {
       />
       {end === 'by' && (
         <Group gap="xs" align="flex-end">
-          <TextInput
+          <TextField
             label={bulk.by}
-            inputMode="numeric"
+            isNumber
             required
             pattern="[1-9][0-9]{0,2}"
             title={bulk.byHint}
             w="7rem"
             value={by}
-            onChange={event => onChange({ by: event.currentTarget.value })}
+            onChange={text => onChange({ by: text })}
           />
           <NativeSelect
             aria-label={bulk.unit}

@@ -1,6 +1,7 @@
-import { Button, Group, Stack } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
 import { newIdempotencyKey } from '../../../api/http.ts'
+import { Form } from '../../../components/form.tsx'
 import { Section } from '../../../components/section.tsx'
 import type { Selection } from '../../../model/bulk-change.ts'
 import {
@@ -94,21 +95,18 @@ interface InputFormProps {
 }
 
 function InputForm({ action, input, onChange, onNext, onClose }: InputFormProps) {
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    onNext()
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md" maw="32rem">
-        <BulkFields action={action} input={input} onChange={part => onChange({ ...input, ...part })} />
-        <Group gap="xs">
-          <Button type="submit">{bulk.preview}</Button>
-          <Button variant="default" onClick={onClose}>
-            {bulk.cancel}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={onNext}
+      submit={bulk.preview}
+      beside={
+        <Button variant="default" onClick={onClose}>
+          {bulk.cancel}
+        </Button>
+      }
+      maw="32rem"
+    >
+      <BulkFields action={action} input={input} onChange={part => onChange({ ...input, ...part })} />
+    </Form>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { NativeSelect, Text } from '@mantine/core'
 import type { UserLine } from '../../../../../src/domain/user-file.ts'
+import { Form } from '../../../components/form.tsx'
+import { RadioField } from '../../../components/radio-field.tsx'
 import { type GiveInput, ONCE_ENDS, onceEndOf, WHICH } from '../../../model/give-input.ts'
 import { texts } from '../../../texts/texts.ts'
-import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
+import { ReasonField, UnitsField, WindowChoice } from '../bulk/bulk-fields.tsx'
 
 const { give, bulk } = texts.manyQuotas
 
@@ -17,66 +18,45 @@ interface FieldsProps {
 /** How many units each user gets, on which grant, for how long and why. */
 export function GiveFields({ users, input, onChange, onNext }: FieldsProps) {
   const needsUnits = users.some(({ units }) => units === null)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    onNext()
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md" maw="32rem">
-        {needsUnits ? (
-          <TextInput
-            label={give.units}
-            inputMode="numeric"
-            required
-            pattern={UNITS_PATTERN}
-            title={bulk.unitsHint}
-            maxLength={13}
-            value={input.units}
-            onChange={event => onChange({ ...input, units: event.currentTarget.value })}
+    <Form onSubmit={onNext} submit={give.find} beside={null} maw="32rem">
+      {needsUnits ? (
+        <UnitsField label={give.units} value={input.units} onChange={units => onChange({ ...input, units })} />
+      ) : (
+        <Text size="sm">{give.unitsOfFile}</Text>
+      )}
+      <NativeSelect
+        label={give.period}
+        value={input.which}
+        data={WHICH.map(value => ({ value, label: give.periods[value] }))}
+        onChange={event =>
+          onChange({ ...input, which: WHICH.find(one => one === event.currentTarget.value) ?? 'month' })
+        }
+      />
+      {input.which === 'once' ? (
+        <>
+          <RadioField
+            label={bulk.windows}
+            about={give.onceAbout}
+            value={onceEndOf(input)}
+            onChange={onceEnd => onChange({ ...input, onceEnd })}
+            choices={ONCE_ENDS}
+            labels={give.onceEnds}
+            abouts={give.onceEndsAbout}
           />
-        ) : (
-          <Text size="sm">{give.unitsOfFile}</Text>
-        )}
-        <NativeSelect
-          label={give.period}
-          value={input.which}
-          data={WHICH.map(value => ({ value, label: give.periods[value] }))}
-          onChange={event =>
-            onChange({ ...input, which: WHICH.find(one => one === event.currentTarget.value) ?? 'month' })
-          }
-        />
-        {input.which === 'once' ? (
-          <>
-            <Radio.Group
-              label={bulk.windows}
-              description={give.onceAbout}
-              value={onceEndOf(input)}
-              onChange={value => onChange({ ...input, onceEnd: value === 'month' ? 'month' : 'pack' })}
-            >
-              <Stack gap={6} mt={6}>
-                {ONCE_ENDS.map(end => (
-                  <Radio key={end} value={end} label={give.onceEnds[end]} description={give.onceEndsAbout[end]} />
-                ))}
-              </Stack>
-            </Radio.Group>
-            <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>
-          </>
-        ) : (
-          <>
-            <WindowChoice
-              period={input.which}
-              isThisWindowOnly={input.isThisWindowOnly}
-              onChange={part => onChange({ ...input, ...part })}
-            />
-            {input.isThisWindowOnly && <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>}
-          </>
-        )}
-        <ReasonField reason={input.reason} onChange={part => onChange({ ...input, ...part })} />
-        <Button type="submit" w="fit-content">
-          {give.find}
-        </Button>
-      </Stack>
-    </form>
+          <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>
+        </>
+      ) : (
+        <>
+          <WindowChoice
+            period={input.which}
+            isThisWindowOnly={input.isThisWindowOnly}
+            onChange={part => onChange({ ...input, ...part })}
+          />
+          {input.isThisWindowOnly && <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>}
+        </>
+      )}
+      <ReasonField reason={input.reason} onChange={part => onChange({ ...input, ...part })} />
+    </Form>
   )
 }

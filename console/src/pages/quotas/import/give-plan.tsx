@@ -1,7 +1,8 @@
 import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
 import type { Api } from '../../../api/types.ts'
+import { Form } from '../../../components/form.tsx'
 import { GivablePlans } from '../../../components/givable-plans.tsx'
 import { planLines } from '../../../model/import-rows.ts'
 import { texts } from '../../../texts/texts.ts'
@@ -44,29 +45,23 @@ export default function GivePlan({ users, failures }: GivePlanProps) {
 
 function PlanForm({ plans, onChoose }: { plans: readonly Api['Plan'][]; onChoose: (plan: Api['Plan']) => void }) {
   const [id, setId] = useState('')
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const plan = plans.find(one => String(one.id) === id)
     if (plan !== undefined) onChoose(plan)
   }
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md" maw="32rem">
-        <NativeSelect
-          label={words.planLabel}
-          description={words.aboutPlan}
-          required
-          value={id}
-          data={[
-            { value: '', label: words.choosePlan },
-            ...plans.map(plan => ({ value: String(plan.id), label: words.version(plan.name, plan.version) })),
-          ]}
-          onChange={event => setId(event.currentTarget.value)}
-        />
-        <Button type="submit" w="fit-content">
-          {words.check}
-        </Button>
-      </Stack>
-    </form>
+    <Form onSubmit={submit} submit={words.check} beside={null} maw="32rem">
+      <NativeSelect
+        label={words.planLabel}
+        description={words.aboutPlan}
+        required
+        value={id}
+        data={[
+          { value: '', label: words.choosePlan },
+          ...plans.map(plan => ({ value: String(plan.id), label: words.version(plan.name, plan.version) })),
+        ]}
+        onChange={event => setId(event.currentTarget.value)}
+      />
+    </Form>
   )
 }
