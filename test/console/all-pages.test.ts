@@ -66,24 +66,23 @@ const EXAMPLES: Record<string, string> = {
 }
 
 const USER = { user_id: 66, roles: [] }
-/** Each with the pages that only they have, as the others are the same for an administrator. */
+/** Those that users do not have, as the others are the same for an administrator; and what is shown after a choice. */
+const ADMIN_PAGES: readonly Pick<Entry, 'path' | 'label'>[] = [
+  ...PAGES.filter(entry => entry.isFor({ user_id: 1, roles: ['admin'] }) && !entry.isFor(USER)),
+  ...[
+    '/users/66?group_by=quota&as=table',
+    `/quotas/${hostile}?view=history`,
+    `/quotas/${hostile}?view=edit`,
+    `/quotas/new?copy=${hostile}`,
+    '/requests?show=all',
+    '/pauses?show=all',
+    '/messages?state=denied',
+  ].map(path => ({ path })),
+]
+const HALF = Math.ceil(ADMIN_PAGES.length / 2)
 const CALLERS = [
-  {
-    who: 'an administrator',
-    token: site.adminToken,
-    pages: [
-      ...PAGES.filter(entry => entry.isFor({ user_id: 1, roles: ['admin'] }) && !entry.isFor(USER)),
-      ...[
-        '/users/66?group_by=quota&as=table',
-        `/quotas/${hostile}?view=history`,
-        `/quotas/${hostile}?view=edit`,
-        `/quotas/new?copy=${hostile}`,
-        '/requests?show=all',
-        '/pauses?show=all',
-        '/messages?state=denied',
-      ].map(path => ({ path, label: undefined })),
-    ],
-  },
+  { who: 'an administrator', token: site.adminToken, pages: ADMIN_PAGES.slice(0, HALF) },
+  { who: 'an administrator, the other half,', token: site.adminToken, pages: ADMIN_PAGES.slice(HALF) },
   { who: 'a user', token: await site.userToken(66), pages: PAGES.filter(entry => entry.isFor(USER)) },
 ]
 

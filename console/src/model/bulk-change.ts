@@ -1,7 +1,6 @@
 import type { Api } from '../api/types.ts'
 import { startOfDay } from './local-time.ts'
-import type { Filters } from './quota-lists.ts'
-import { filterOf } from './quota-lists.ts'
+import { type Filters, filterOf } from './quota-lists.ts'
 import { isLive } from './quota-status.ts'
 import { wholeNumber } from './typed.ts'
 

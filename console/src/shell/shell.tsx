@@ -66,7 +66,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
         className={classes.navbar}
         aria-label={texts.shell.navigation}
       >
-        <ul className={classes.pages}>
+        <ul data-plain className={classes.pages}>
           {pages.map(
             page =>
               page.label && <NavItem key={page.path} page={page} location={location} onClick={() => setOpenAt(null)} />,

@@ -137,7 +137,7 @@ function Quotas({ denial, scope }: DenialProps) {
     )
   return (
     <>
-      <ul className={classes.quotas}>
+      <ul data-plain className={classes.quotas}>
         {explain.map(line => (
           <li key={line.quota_id}>
             <QuotaLink id={line.quota_id} kind={line.kind} user={userOf(scope, denial)} />

@@ -65,11 +65,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
         ))}
       {usage.data === undefined && usage.error === null && <Loading rows={1} height={372} />}
       {usage.data !== undefined && (usage.error === null || !usage.isPlaceholderData) && (
-        <div
-          aria-busy={usage.isPlaceholderData}
-          data-stale={usage.isPlaceholderData || undefined}
-          className={classes.report}
-        >
+        <div aria-busy={usage.isPlaceholderData} data-stale={usage.isPlaceholderData || undefined}>
           <Measures
             user={user}
             total={usage.data.total}
@@ -255,7 +251,7 @@ interface LegendProps {
 function Legend({ series, cap, forecast }: LegendProps) {
   if (series.length < 2 && cap === null && forecast === null) return null
   return (
-    <ul className={classes.legend}>
+    <ul data-plain className={classes.legend}>
       {series.length > 1 &&
         series.map(({ key, label, total, color }) => (
           <li key={key}>

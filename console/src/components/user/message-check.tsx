@@ -294,7 +294,7 @@ function Explanation({ answer, asked, user }: AnswerProps) {
   const following = useFollowingCaps(user)
   if (explain.length === 0) return <p>{noQuotas}</p>
   return (
-    <ul className={classes.quotas} aria-label={quotas}>
+    <ul data-plain className={classes.quotas} aria-label={quotas}>
       {explain.map(line => {
         const startsAt = following.get(line.quota_id)
         return (

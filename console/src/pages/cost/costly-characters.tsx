@@ -49,7 +49,7 @@ function KindList({ kinds }: { kinds: readonly CharacterKind[] }) {
   const shown = isExpanded ? kinds : kinds.slice(0, INITIAL_ROWS)
   return (
     <>
-      <ul className={classes.kinds}>
+      <ul data-plain className={classes.kinds}>
         {shown.map(kind => (
           <KindRow key={kind.character} kind={kind} />
         ))}

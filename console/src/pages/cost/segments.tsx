@@ -37,7 +37,7 @@ export const Segments = memo(function Segments({ segmentation, costly }: Segment
       {isEmpty ? (
         <EmptyState title={texts.cost.segments.none}>{texts.cost.segments.noneAbout}</EmptyState>
       ) : (
-        <ol className={classes.segments}>
+        <ol data-plain className={classes.segments}>
           {shown.map(({ at, filled, runs }, place) => (
             <li key={at} className={classes.segment}>
               <Text component="div" size="xs" c="dimmed">

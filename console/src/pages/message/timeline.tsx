@@ -35,7 +35,7 @@ export function Timeline({ message, user }: { message: Message; user: ViewedUser
           {earlier}
         </Text>
       )}
-      <ol className={classes.steps}>
+      <ol data-plain className={classes.steps}>
         {stepsOf(message, user, setExplained).map(step => (
           <li key={step.key} data-tone={step.tone}>
             <Badge tone={step.tone}>

@@ -24,7 +24,7 @@ export function FoundMessages({ id }: { id: string }) {
                 {found.none}
               </Text>
             )}
-            <ul className={classes.found}>
+            <ul data-plain className={classes.found}>
               {reservations.map(({ id, state, units, created_at, ...user }) => (
                 <li key={`${user.user_id} ${id}`}>
                   <MessageLink user={{ user_id: user.user_id, isOwn: false }} id={id} />

@@ -24,7 +24,7 @@ export default function ActivityFeed({ events }: { events: readonly FeedEvent[] 
   if (lines.length === 0) return null
   return (
     <Section isFramed title={activity.title}>
-      <ol className={classes.events}>
+      <ol data-plain>
         {shown.map(({ key, ...line }) => (
           <Line key={key} {...line} />
         ))}
@@ -55,7 +55,7 @@ function Line({ events, isOneAction }: Omit<EventLine, 'key'>) {
           <summary>
             <Badge tone={tone}>{texts.overviewParts.activity.group(events.length, kind)}</Badge>
           </summary>
-          <ol className={classes.events}>
+          <ol data-plain>
             {events.map(event => (
               <Single key={event.id} event={event} />
             ))}
@@ -95,7 +95,7 @@ function Action({ events: [first, ...steps] }: Pick<EventLine, 'events'>) {
     <Single event={first}>
       <details className={classes.user}>
         <summary>{texts.values.othersAtOnce(steps.length)}</summary>
-        <ol className={classes.events}>
+        <ol data-plain>
           {steps.map(event => (
             <Single key={event.id} event={event} />
           ))}

@@ -29,7 +29,7 @@ export function AtRisk({ customers }: { customers: readonly Customer[] }) {
         </Anchor>
       }
     >
-      <ul className={classes.rows}>
+      <ul data-plain className={classes.rows}>
         {customers.map(user => (
           <Row
             key={user.user_id}

@@ -23,7 +23,7 @@ export function Decisions({ decisions }: { decisions: readonly Decision[] }) {
   if (decisions.length === 0) return null
   return (
     <Section isFramed title={words.title}>
-      <ul className={classes.rows}>
+      <ul data-plain className={classes.rows}>
         {decisions.map(decision => {
           const row = rowOf(decision, mayPause)
           return <Row key={`${decision.kind} ${row.href}`} {...row} />

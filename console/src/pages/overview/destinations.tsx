@@ -14,8 +14,13 @@ import { PrincipalName } from '../../components/values.tsx'
 import { dialedCountryLabel } from '../../model/countries.ts'
 import { denialsUrl, groupFilter } from '../../model/denial-filters.ts'
 import { lastDay } from '../../model/time-ranges.ts'
-import type { Destination } from '../../model/traffic.ts'
-import { type DestinationGroup, destinationsOf, TRAFFIC_GROUPS, type TrafficGroup } from '../../model/traffic.ts'
+import {
+  type Destination,
+  type DestinationGroup,
+  destinationsOf,
+  TRAFFIC_GROUPS,
+  type TrafficGroup,
+} from '../../model/traffic.ts'
 import { matching, oneOf } from '../../model/url-parameters.ts'
 import { useBlocksOfDestination, useDestinations, useLastHour } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
 import { Badge } from '../../components/badge.tsx'
-import { Info } from '../../components/info.tsx'
+import info from '../../components/info.module.css'
 import { formatClock } from '../../formats.ts'
 import { type Finding, findingsOf } from '../../model/overview.ts'
 import { texts } from '../../texts/texts.ts'
@@ -20,7 +20,7 @@ export function Strip({ overview }: { overview: Api['Overview'] }) {
       {findings.length === 0 ? (
         <Badge tone="good">{strip.allWell(formatClock(overview.as_of))}</Badge>
       ) : (
-        <ul>
+        <ul data-plain>
           {findings.map((finding, index) => (
             <li key={finding.kind}>
               <Badge tone={finding.isUrgent ? 'bad' : 'held'}>
@@ -50,3 +50,17 @@ function textOf({ kind, count, isMore = false }: Finding, { not_ready, unread }:
   if (kind === 'unread') return strip.unread(unread.map(({ part }) => strip.parts[part]))
   return strip.findings[kind](count, isMore)
 }
+
+/** How figures come about, for those who ask: behind an "i", so that it takes no room. @param label what it is about */
+function Info({ label, text }: { label: string; text: string }) {
+  return (
+    <details className={info.info}>
+      <summary aria-label={label}>
+        <span aria-hidden>{SIGN}</span>
+      </summary>
+      <p>{text}</p>
+    </details>
+  )
+}
+
+const SIGN = 'i'

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
+import { Conflict } from '../../components/conflict.tsx'
 import { NotFound } from '../../components/not-found.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { changedPlan, type PlanValues, planValuesOf, rebasedPlan } from '../../model/plan-form.ts'
@@ -11,10 +12,12 @@ import { readNow, useChange } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { Conflict } from './conflict.tsx'
+import { PlanChanges } from './plan-changes.tsx'
 import { PlanForm } from './plan-form.tsx'
 
 type Plan = Api['PlanDetail']
+
+const words = texts.plans.conflict
 
 /** The form that changes a plan. */
 export default function Edit({ plan }: { plan: Plan }) {
@@ -54,15 +57,30 @@ function Form({ plan }: { plan: Plan }) {
   }
   if (theirs !== null) {
     const rebased = rebasedPlan(values, original, theirs)
+    const hasNothing = Object.keys(changedPlan(rebased.values, theirs)).length === 0
     return (
       <Conflict
-        original={original}
         theirs={theirs}
-        hasNothing={Object.keys(changedPlan(rebased.values, theirs)).length === 0}
-        changedByBoth={rebased.changedByBoth}
-        onSave={() => save(rebased.values, theirs)}
+        words={{ ...words, about: (actor, at) => words.about(actor, theirs.version, at) }}
+        onSave={hasNothing ? null : () => save(rebased.values, theirs)}
         onDiscard={leave}
-      />
+      >
+        {hasNothing ? (
+          <Text size="sm">{words.nothing}</Text>
+        ) : (
+          <div>
+            <Text size="sm" fw={600}>
+              {words.theirs}
+            </Text>
+            <PlanChanges before={original} after={theirs} />
+            {rebased.changedByBoth.length > 0 && (
+              <Text size="sm" mt="xs">
+                {words.both(rebased.changedByBoth)}
+              </Text>
+            )}
+          </div>
+        )}
+      </Conflict>
     )
   }
   return (

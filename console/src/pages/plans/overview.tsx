@@ -9,7 +9,6 @@ import { Section } from '../../components/section.tsx'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import classes from './plan.module.css'
 import { SlotList } from './slots.tsx'
 import { unfinishedRollOut } from './unfinished.ts'
 
@@ -101,7 +100,7 @@ function RollOutPart({ plan }: { plan: Plan }) {
       </Suspense>
     )
   return (
-    <div className={classes.stack}>
+    <Stack gap="sm" maw="46rem">
       {users.length > 0 && (
         <Text size="sm">{behind === 0 ? rollOut.upToDate(version) : rollOut.behind(behind, version)}</Text>
       )}
@@ -130,6 +129,6 @@ function RollOutPart({ plan }: { plan: Plan }) {
           </Button>
         )}
       </Group>
-    </div>
+    </Stack>
   )
 }

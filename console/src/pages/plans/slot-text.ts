@@ -1,5 +1,4 @@
-import type { PlanSlot } from '../../model/plan-form.ts'
-import { termsOfSlot } from '../../model/plan-form.ts'
+import { type PlanSlot, termsOfSlot } from '../../model/plan-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { describe } from '../quota/settings.ts'
 

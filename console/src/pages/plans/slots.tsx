@@ -15,7 +15,7 @@ export function PlanBadges({ plan: { is_default, archived } }: { plan: Pick<Api[
 /** The quotas of a plan, each in one line. */
 export function SlotList({ slots }: { slots: readonly PlanSlot[] }) {
   return (
-    <ul className={classes.slotList}>
+    <ul data-plain className={classes.slotList}>
       {slots.map(slot => (
         <li key={slot.slot}>
           <Kind kind={slot.kind}>

@@ -141,7 +141,7 @@ export function MetadataField({ rows, onChange, error }: MetadataProps) {
   const change = (index: number, part: Partial<MetadataRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)))
   return (
-    <fieldset className={classes.metadata}>
+    <fieldset>
       <Input.Label component="legend" labelElement="div">
         {texts.quota.settings.labels.metadata}
       </Input.Label>

@@ -45,6 +45,7 @@ export function History({ id }: { id: number }) {
     >
       {(changes, isStale) => (
         <ol
+          data-plain
           className={classes.changes}
           aria-label={CHANGES.label}
           aria-busy={isStale}
@@ -55,7 +56,7 @@ export function History({ id }: { id: number }) {
               {others.length > 0 && (
                 <Text component="details" size="xs" c="dimmed" mt="0.4rem">
                   <summary>{texts.values.othersAtOnce(others.length)}</summary>
-                  <ol className={classes.changes}>
+                  <ol data-plain className={classes.changes}>
                     {others.map(change => (
                       <ChangeItem key={change.version} change={change} moved={movedBy(change, transfers)} />
                     ))}

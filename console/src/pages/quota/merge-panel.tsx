@@ -1,7 +1,7 @@
-import { Button, Group, Radio, Text } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { Radio, Text } from '@mantine/core'
+import { useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { Actor, Timestamp } from '../../components/values.tsx'
+import { Conflict } from '../../components/conflict.tsx'
 import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './quota-form.module.css'
@@ -27,8 +27,6 @@ interface MergePanelProps {
 export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard }: MergePanelProps) {
   const differences = differencesOf(values, original, theirs)
   const [chosen, setChosen] = useState<Partial<Record<Editable, Side>>>({})
-  const title = useRef<HTMLHeadingElement>(null)
-  useEffect(() => title.current?.focus(), [])
   const sideOf = ({ name, by }: Difference): Side | null =>
     chosen[name] ?? (by === 'me' ? 'mine' : by === 'them' ? 'theirs' : null)
   const isDecided = differences.every(difference => sideOf(difference) !== null)
@@ -39,22 +37,27 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
     onSave(merged(values, theirs, keptMine))
   }
   return (
-    <section className={classes.merge} aria-labelledby="merge-title">
-      <h2 id="merge-title" className={classes.mergeTitle} tabIndex={-1} ref={title}>
-        {TEXTS.title}
-      </h2>
-      <Text size="sm">
-        {TEXTS.about(
-          <Actor subject={theirs.updated_by} />,
-          theirs.version,
-          <Timestamp at={theirs.updated_at} />,
-          original.version,
-        )}
-      </Text>
+    <Conflict
+      theirs={theirs}
+      words={{
+        ...TEXTS,
+        about: (actor, at) => TEXTS.about(actor, theirs.version, at, original.version),
+        save: TEXTS.save(theirs.version),
+      }}
+      onSave={save}
+      isBusy={isBusy}
+      isDisabled={!isDecided}
+      onDiscard={onDiscard}
+      beside={
+        !isDecided && (
+          <Text size="sm" c="dimmed">
+            {TEXTS.undecided}
+          </Text>
+        )
+      }
+    >
       {differences.length === 0 ? (
-        <Text size="sm" my="md">
-          {TEXTS.nothing}
-        </Text>
+        <Text size="sm">{TEXTS.nothing}</Text>
       ) : (
         <div className={classes.mergeRows}>
           {differences.map(difference => (
@@ -69,20 +72,7 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
           ))}
         </div>
       )}
-      <Group gap="sm">
-        <Button onClick={save} loading={isBusy} disabled={!isDecided}>
-          {TEXTS.save(theirs.version)}
-        </Button>
-        <Button variant="default" onClick={onDiscard}>
-          {TEXTS.discard}
-        </Button>
-        {!isDecided && (
-          <Text size="sm" c="dimmed">
-            {TEXTS.undecided}
-          </Text>
-        )}
-      </Group>
-    </section>
+    </Conflict>
   )
 }
 
@@ -115,7 +105,10 @@ function Row({ difference: { name, by }, mine, theirs, side, onSide }: RowProps)
 function Choice({ label, value }: { label: string; value: string }) {
   return (
     <>
-      {label}: <bdi className={classes.mergeValue}>{value}</bdi>
+      {label}:{' '}
+      <strong>
+        <bdi>{value}</bdi>
+      </strong>
     </>
   )
 }

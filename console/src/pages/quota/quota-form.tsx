@@ -6,13 +6,13 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Loading } from '../../components/loaded.tsx'
-import type { Terms } from '../../model/quota-form.ts'
 import {
   duplicateMetadataKey,
   EDITABLE,
   type Editable,
   type FormValues,
   hasStarted,
+  type Terms,
   termsOf,
 } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'

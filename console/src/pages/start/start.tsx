@@ -35,7 +35,7 @@ export default function Start() {
 
 function Empty() {
   return (
-    <ol className={classes.steps}>
+    <ol data-plain className={classes.steps}>
       <Step title={words.quota.title}>
         <QuotaForm />
       </Step>
@@ -52,7 +52,7 @@ function Begun({ quota }: { quota: Api['SmsQuota'] }) {
   const isDone = message.data !== undefined && message.data !== null
   return (
     <>
-      <ol className={classes.steps}>
+      <ol data-plain className={classes.steps}>
         <Step title={words.quota.title} isDone>
           {words.quota.exists(
             <Anchor component={Link} href={`/quotas/${id}`} inherit underline="always">

@@ -5,14 +5,16 @@ import { Link, useLocation, useParams } from 'wouter'
 import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
-import type { ViewedUser } from '../../model/addresses.ts'
-import { blockUrl } from '../../model/addresses.ts'
+import { blockUrl, type ViewedUser } from '../../model/addresses.ts'
+import { headlineOf } from '../../model/answers.ts'
+import { increasableGrants } from '../../model/increase-requests.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { profileQuery } from '../../queries/profile.ts'
-import { may } from '../../session/rights.ts'
+import { newestQuotasQuery, summaryQuery } from '../../queries/user.ts'
+import { adjustsQuotas, changesQuotas, may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { GiveUnits } from './give-units.tsx'
+import { GrantAction } from './grant-action.tsx'
 
 /** The page of a user: title, tabs and the content of the current tab. */
 export default function UserPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
@@ -59,4 +61,45 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
 function useCalled(user_id: number | null): string | null {
   const { data } = useQuery({ ...profileQuery(user_id ?? 0), enabled: user_id !== null })
   return data?.name ?? data?.ref ?? null
+}
+
+interface GiveUnitsProps {
+  user: ViewedUser
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
+}
+
+/** More units on a grant, or a first grant for a user without one. Empty for those who may give none. */
+function GiveUnits({ user, onDone }: GiveUnitsProps) {
+  const caller = useCaller()
+  const canGive = adjustsQuotas(caller)
+  const { data } = useQuery({ ...newestQuotasQuery(user), enabled: canGive })
+  const { data: summary } = useQuery({ ...summaryQuery(user), enabled: canGive })
+  // Where a cap stops all messages, the button that helps is beside the reason.
+  const isStopped = summary !== undefined && headlineOf(summary).main.denial?.reason === 'cap_reached'
+  if (!canGive) return null
+  if (data === undefined)
+    return (
+      <Button size="xs" disabled>
+        {texts.user.giveUnits}
+      </Button>
+    )
+  const grants = increasableGrants(data.items)
+  if (grants.length > 0)
+    return (
+      <GrantAction
+        label={texts.user.giveUnits}
+        isSecond={isStopped}
+        action={{ name: 'adjust', isRemedy: true }}
+        grants={grants}
+        unitsOf={({ remaining }) => remaining ?? 0}
+        onDone={onDone}
+      />
+    )
+  if (!changesQuotas(caller)) return null
+  return (
+    <Button component={Link} href={`/quotas/new?user_id=${user.user_id}`} size="xs">
+      {texts.user.giveUnits}
+    </Button>
+  )
 }

@@ -198,7 +198,7 @@ function NoCustomers({ selected, page, isFirst }: NoCustomersProps) {
 
 function Age({ page: { complete_until: at } }: { page: Api['CustomerPage'] }) {
   return (
-    <details className={`${classes.more} ${styles.age}`}>
+    <details className={classes.more}>
       <summary>{words.age.title}</summary>
       <p>{words.age.now}</p>
       <p>{at === null ? words.age.incomplete : words.age.until(<DistantTime at={at} />)}</p>

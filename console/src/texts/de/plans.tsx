@@ -114,7 +114,7 @@ export const plans: typeof english = {
     nothing: 'Der Tarif ist schon so, wie er werden soll.',
     both: names => `Auch selbst geändert; die eigenen Werte ersetzen sie: ${formatList(names)}.`,
     save: 'Eigene Änderungen dazu speichern',
-    reload: 'Eigene Änderungen verwerfen',
+    discard: 'Eigene Änderungen verwerfen',
   },
   history: {
     fields: { name: 'Name', is_default: 'Standardtarif' },

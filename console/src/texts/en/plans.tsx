@@ -116,7 +116,7 @@ export const plans = {
     nothing: 'The plan already is as you want it.',
     both: (names: readonly string[]) => `You changed that, too, and yours replaces theirs: ${formatList(names)}.`,
     save: 'Save mine on top',
-    reload: 'Discard my changes',
+    discard: 'Discard my changes',
   },
   history: {
     fields: { name: 'Name', is_default: 'Default plan' } satisfies Record<keyof PlanFields, string>,

@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { newIdempotencyKey } from '../../../api/http.ts'
 import { Form } from '../../../components/form.tsx'
 import { Section } from '../../../components/section.tsx'
-import type { Selection } from '../../../model/bulk-change.ts'
 import {
   type BulkAction,
   type BulkInput,
   changeOf,
   EMPTY_INPUT,
   needsInput,
+  type Selection,
   selectOf,
 } from '../../../model/bulk-change.ts'
 import { refetchAfter } from '../../../queries/calls.ts'

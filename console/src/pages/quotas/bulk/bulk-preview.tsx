@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { extraGrant } from '../../../../../src/domain/extra-grant.ts'
 import type { Api } from '../../../api/types.ts'
 import { statusLabel } from '../../../components/badge.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
@@ -9,13 +10,18 @@ import { Loaded, Loading } from '../../../components/loaded.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { UserName } from '../../../components/user-link.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
-import type { BulkAction, BulkCall, BulkInput, Selection } from '../../../model/bulk-change.ts'
-import { type Extra, whyNoExtra } from '../../../model/bulk-change.ts'
+import {
+  type BulkAction,
+  type BulkCall,
+  type BulkInput,
+  type Extra,
+  type Selection,
+  whyNoExtra,
+} from '../../../model/bulk-change.ts'
 import { wholeNumber } from '../../../model/typed.ts'
 import type { ImportLine, Sample } from '../../../queries/jobs.ts'
 import { bulkPreviewQuery, moreSamplesQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
-import { extraLine } from '../extra-grants.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { Failures, MORE_SHOWN } from '../jobs/job-view.tsx'
 import classes from '../jobs/jobs.module.css'
@@ -223,4 +229,15 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
       }}
     </Loaded>
   )
+}
+
+/**
+ * The row of an import that gives the units.
+ *
+ * @param reference of the new grant, so that a repeated import gives nothing twice
+ * @param place where the row comes from
+ */
+function extraLine(extra: Extra, reason: string, reference: string, place: string): ImportLine {
+  const grant = extraGrant(extra, { name: texts.manyQuotas.extra.name(quotaName(extra.quota)), reason })
+  return { json: JSON.stringify({ ...grant, external_ref: reference }), place }
 }
