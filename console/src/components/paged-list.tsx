@@ -1,13 +1,12 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { cursor } from '../model/url-parameters.ts'
 import { CursorPager } from './cursor-pager.tsx'
 import { Loaded, Loading, NoRows } from './loaded.tsx'
+import { useUrlState } from './url-state.ts'
 
 interface PagedListProps<Item> {
   page: UseQueryResult<{ items: Item[]; next_cursor: string | null }>
-  /** The cursor of the page; null on the first. */
-  cursor: string | null
-  onCursor: (cursor: string | null) => void
   /** How many rows are expected; they are placeholders until the page is there. */
   rows?: number
   isFiltered?: boolean
@@ -19,20 +18,23 @@ interface PagedListProps<Item> {
   children: (items: Item[], isStale: boolean) => ReactNode
 }
 
-/** A list with the newest first, page by page. */
-export function PagedList<Item>({ page, cursor, onCursor, rows = 5, children, ...more }: PagedListProps<Item>) {
+const STATE = { cursor }
+
+/** A list with the newest first, page by page. The URL has the cursor of the page. */
+export function PagedList<Item>({ page, rows = 5, children, ...more }: PagedListProps<Item>) {
   const { isFiltered = false, kept, none } = more
+  const [state, change] = useUrlState(STATE)
   const isStale = page.isPlaceholderData
   return (
     <Loaded query={page} loading={<Loading rows={rows} height={44} />}>
       {({ items, next_cursor: next }) => (
         <>
           {items.length === 0 ? (
-            <NoRows hasMore={next !== null} isOlder={cursor !== null} {...{ isFiltered, kept, none }} />
+            <NoRows hasMore={next !== null} isOlder={state.cursor !== null} {...{ isFiltered, kept, none }} />
           ) : (
             children(items, isStale)
           )}
-          <CursorPager cursor={cursor} next={isStale ? null : next} onCursor={onCursor} />
+          <CursorPager cursor={state.cursor} next={isStale ? null : next} onCursor={to => change({ cursor: to })} />
         </>
       )}
     </Loaded>

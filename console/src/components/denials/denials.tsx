@@ -32,8 +32,6 @@ export default function Denials({ user }: { user: ViewedUser }) {
       <KnownFilters readers={FILTERS}>
         <PagedList
           page={list}
-          cursor={state.cursor}
-          onCursor={cursor => change({ cursor })}
           rows={8}
           isFiltered={isFiltered(state)}
           kept={texts.denials.kept}

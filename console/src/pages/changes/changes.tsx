@@ -41,25 +41,17 @@ export default function Changes() {
       {/* A changed filter starts at the newest. */}
       <FilterFields selected={selected} onChange={parts => change({ cursor: null, ...parts })} />
       <KnownFilters readers={CHANGE_FILTERS}>
-        <ChangeList selected={selected} after={after} onPage={next => change({ cursor: next })} />
+        <ChangeList selected={selected} after={after} />
       </KnownFilters>
     </>
   )
 }
 
-interface ListProps {
-  selected: ChangeFilters
-  after: string | null
-  onPage: (cursor: string | null) => void
-}
-
-function ChangeList({ selected, after, onPage }: ListProps) {
+function ChangeList({ selected, after }: { selected: ChangeFilters; after: string | null }) {
   const page = useQuery(changesQuery(selected, after))
   return (
     <PagedList
       page={page}
-      cursor={after}
-      onCursor={onPage}
       rows={8}
       isFiltered={isFiltered(selected)}
       none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}

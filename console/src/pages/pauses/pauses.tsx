@@ -72,8 +72,6 @@ export default function Pauses() {
       <p role="status">{done}</p>
       <PagedList
         page={pauses}
-        cursor={state.cursor}
-        onCursor={next => change({ cursor: next })}
         isFiltered={(country ?? user_id ?? origin) !== null}
         none={<EmptyState title={words.none[show]}>{words.noneAbout}</EmptyState>}
       >

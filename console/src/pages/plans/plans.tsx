@@ -49,8 +49,6 @@ export default function Plans() {
       </search>
       <PagedList
         page={plans}
-        cursor={state.cursor}
-        onCursor={next => change({ cursor: next })}
         none={state.archived === 'true' ? <EmptyState title={list.noneArchived} /> : <NoPlans mayChange={mayChange} />}
       >
         {(rows, isStale) => (

@@ -32,17 +32,12 @@ const WINDOWS = texts.quota.windows
 
 /** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {
-  const [state, change] = useUrlState(QUOTA_URL_STATE)
+  const [state] = useUrlState(QUOTA_URL_STATE)
   const page = useQuery(pageOf('GET /admin/quota/{id}/history', { id, query: { cursor: state.cursor } }))
   const recorded = page.data?.items ?? []
   const transfers = useTransfersBehind(recorded[0]?.after.user_id, recorded)
   return (
-    <PagedList
-      page={page}
-      cursor={state.cursor}
-      onCursor={next => change({ cursor: next })}
-      none={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}
-    >
+    <PagedList page={page} none={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}>
       {(changes, isStale) => (
         <ol
           data-plain
@@ -73,15 +68,10 @@ export function History({ id }: { id: number }) {
 
 /** The ended windows of a quota. */
 export function PastWindows({ id }: { id: number }) {
-  const [state, change] = useUrlState(QUOTA_URL_STATE)
+  const [state] = useUrlState(QUOTA_URL_STATE)
   const page = useQuery(pageOf('GET /admin/quota/{id}/windows', { id, query: { cursor: state.cursor } }))
   return (
-    <PagedList
-      page={page}
-      cursor={state.cursor}
-      onCursor={next => change({ cursor: next })}
-      none={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}
-    >
+    <PagedList page={page} none={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}>
       {(windows, isStale) => (
         <DataTable
           look="plain"

@@ -51,8 +51,6 @@ export default function Requests() {
       </Text>
       <PagedList
         page={requests}
-        cursor={state.cursor}
-        onCursor={next => change({ cursor: next })}
         isFiltered={show !== 'open' || user_id !== null}
         none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}
       >

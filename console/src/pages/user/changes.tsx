@@ -16,16 +16,11 @@ const STATE = { cursor }
 
 /** Administrators' changes of all quotas of a user, newest first. */
 export default function Changes({ user }: { user: ViewedUser }) {
-  const [state, change] = useUrlState(STATE)
+  const [state] = useUrlState(STATE)
   const changes = useQuery(changesQuery({ user_id: user.user_id }, state.cursor))
   const { none, noneOfUser } = texts.changes
   return (
-    <PagedList
-      page={changes}
-      cursor={state.cursor}
-      onCursor={next => change({ cursor: next })}
-      none={<EmptyState title={none}>{noneOfUser}</EmptyState>}
-    >
+    <PagedList page={changes} none={<EmptyState title={none}>{noneOfUser}</EmptyState>}>
       {(items, isStale) => <UserChanges changes={items} user={user} isStale={isStale} />}
     </PagedList>
   )

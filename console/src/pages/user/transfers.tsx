@@ -32,7 +32,7 @@ const ONE_LINE = { whiteSpace: 'nowrap' } as const
 /** The transfers from and to a user, newest first, each with the way back. */
 export default function Transfers({ user }: { user: ViewedUser }) {
   const { user_id } = user
-  const [state, change] = useUrlState(STATE)
+  const [state] = useUrlState(STATE)
   const transfers = useQuery(
     pageOf('GET /admin/transfers', { query: state.cursor === null ? { user_id } : { cursor: state.cursor } }),
   )
@@ -61,12 +61,7 @@ export default function Transfers({ user }: { user: ViewedUser }) {
         />
       </Group>
       <p role="status">{done}</p>
-      <PagedList
-        page={transfers}
-        cursor={state.cursor}
-        onCursor={next => change({ cursor: next })}
-        none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}
-      >
+      <PagedList page={transfers} none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}>
         {(rows, isStale) => (
           <DataTable
             look="records"

@@ -56,8 +56,6 @@ export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
       </Group>
       <PagedList
         page={deliveries}
-        cursor={page.cursor}
-        onCursor={cursor => change({ cursor })}
         rows={8}
         isFiltered={page.status !== null}
         none={<EmptyState title={words.none}>{words.aboutNone}</EmptyState>}
