@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { ErrorNotice } from './error-notice.tsx'
 import { useFocusFirstError } from './form-errors.ts'
@@ -61,5 +61,28 @@ export function Form({ sending, onSubmit, submit, children, beside, below, maw, 
         {below}
       </Stack>
     </form>
+  )
+}
+
+interface SavedStateProps {
+  words: { discard: string; saved: string }
+  isSaved: boolean
+  /** Gives up the input; null without any. */
+  onDiscard: (() => void) | null
+}
+
+/** Beside the button of a form that stays after a save. */
+export function SavedState({ words, isSaved, onDiscard }: SavedStateProps) {
+  return (
+    <>
+      {onDiscard !== null && (
+        <Button variant="default" onClick={onDiscard}>
+          {words.discard}
+        </Button>
+      )}
+      <Text size="sm" role="status">
+        {isSaved && words.saved}
+      </Text>
+    </>
   )
 }

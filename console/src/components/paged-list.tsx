@@ -1,7 +1,9 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { ApiProblem } from '../api/problem.ts'
 import { cursor } from '../model/url-parameters.ts'
 import { CursorPager } from './cursor-pager.tsx'
+import { ErrorNotice } from './error-notice.tsx'
 import { Loaded, Loading, NoRows } from './loaded.tsx'
 import { useUrlState } from './url-state.ts'
 
@@ -25,6 +27,9 @@ export function PagedList<Item>({ page, rows = 5, children, ...more }: PagedList
   const { isFiltered = false, kept, none } = more
   const [state, change] = useUrlState(STATE)
   const isStale = page.isPlaceholderData
+  // Rejected filters: showing the rows before would look like the result.
+  if (page.error instanceof ApiProblem && page.error.status < 500)
+    return <ErrorNotice variant="load" error={page.error} onRetry={page.refetch} />
   return (
     <Loaded query={page} loading={<Loading rows={rows} height={44} />}>
       {({ items, next_cursor: next }) => (

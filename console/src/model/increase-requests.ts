@@ -25,7 +25,7 @@ const EXTRA = 'Extra units for'
 const LIVE: ReadonlySet<Api['SmsQuota']['status']> = new Set(['active', 'exhausted'])
 
 /** How long the units are needed: while the current window lasts, for a day, or for good. */
-export const DURATIONS = ['window', 'day', 'always'] as const
+const DURATIONS = ['window', 'day', 'always'] as const
 export type Duration = (typeof DURATIONS)[number]
 
 /** What can be chosen. A grant that neither resets nor ends has no window that ends. */

@@ -20,6 +20,7 @@ interface AccountMenuProps {
 
 /** Who is signed in, the choices of this browser (language, color scheme, density), and the way out. */
 export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuProps) {
+  const { colorScheme: chosenScheme, setColorScheme } = useMantineColorScheme()
   return (
     <Menu
       opened={isOpen}
@@ -40,9 +41,28 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
           {caller.roles.length > 0 && <span>{caller.roles.map(role => roles[role]).join(', ')}</span>}
         </Menu.Label>
         <Menu.Divider />
-        <Languages />
-        <ColorSchemes />
-        <Densities />
+        <Choices
+          label={texts.shell.language}
+          value={language}
+          choices={LANGUAGE_TAGS}
+          labels={LANGUAGES}
+          onChoose={chooseLanguage}
+          areLanguages
+        />
+        <Choices
+          label={colorScheme.label}
+          value={chosenScheme}
+          choices={SCHEMES}
+          labels={colorScheme}
+          onChoose={setColorScheme}
+        />
+        <Choices
+          label={density.label}
+          value={useDensity()}
+          choices={DENSITIES}
+          labels={density}
+          onChoose={chooseDensity}
+        />
         <Menu.Divider />
         {readsAllUsers(caller) && (
           <>
@@ -67,43 +87,29 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
   )
 }
 
-/** The language of the page. Stored in this browser. */
-function Languages() {
-  return (
-    <Menu.RadioGroup value={language}>
-      <Menu.Label>{texts.shell.language}</Menu.Label>
-      {LANGUAGE_TAGS.map(tag => (
-        <Menu.RadioItem key={tag} value={tag} lang={tag} onChange={() => chooseLanguage(tag)}>
-          {LANGUAGES[tag]}
-        </Menu.RadioItem>
-      ))}
-    </Menu.RadioGroup>
-  )
+interface ChoicesProps<Value extends string> {
+  label: string
+  value: Value
+  choices: readonly Value[]
+  labels: Readonly<Record<Value, string>>
+  onChoose: (value: Value) => void
+  /** Whether each choice is the name of a language, in that language. */
+  areLanguages?: boolean
 }
 
-/** Light, dark, or as in the system settings. Stored in this browser. */
-function ColorSchemes() {
-  const { colorScheme: chosen, setColorScheme } = useMantineColorScheme()
+/** A choice that is stored in this browser. */
+function Choices<Value extends string>({ label, value, choices, labels, onChoose, ...more }: ChoicesProps<Value>) {
   return (
-    <Menu.RadioGroup value={chosen}>
-      <Menu.Label>{colorScheme.label}</Menu.Label>
-      {SCHEMES.map(scheme => (
-        <Menu.RadioItem key={scheme} value={scheme} onChange={() => setColorScheme(scheme)}>
-          {colorScheme[scheme]}
-        </Menu.RadioItem>
-      ))}
-    </Menu.RadioGroup>
-  )
-}
-
-/** How close the rows of tables are. Stored in this browser. */
-function Densities() {
-  return (
-    <Menu.RadioGroup value={useDensity()}>
-      <Menu.Label>{density.label}</Menu.Label>
-      {DENSITIES.map(value => (
-        <Menu.RadioItem key={value} value={value} onChange={() => chooseDensity(value)}>
-          {density[value]}
+    <Menu.RadioGroup value={value}>
+      <Menu.Label>{label}</Menu.Label>
+      {choices.map(one => (
+        <Menu.RadioItem
+          key={one}
+          value={one}
+          lang={more.areLanguages === true ? one : undefined}
+          onChange={() => onChoose(one)}
+        >
+          {labels[one]}
         </Menu.RadioItem>
       ))}
     </Menu.RadioGroup>

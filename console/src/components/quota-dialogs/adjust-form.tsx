@@ -66,12 +66,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
     <Form
       sending={saving}
       rest={errors.rest}
-      remedy={
-        <>
-          {isForbidden(errors.rest) && <Text size="sm">{TEXTS.usedUp}</Text>}
-          {isBelowUsage(errors.rest) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
-        </>
-      }
+      remedy={<Remedy error={errors.rest} onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
       onSubmit={submit}
       submit={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.submitGrant : TEXTS.submit}
       isDisabled={saving.isAbove(delta)}
@@ -110,6 +105,12 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
       />
     </Form>
   )
+}
+
+/** @param onConfirm lowers the limit below what is used */
+function Remedy({ error, onConfirm }: { error: Error | null; onConfirm: () => void }) {
+  if (isForbidden(error)) return <Text size="sm">{TEXTS.usedUp}</Text>
+  return isBelowUsage(error) && <BelowUsage onConfirm={onConfirm} />
 }
 
 /** What caps make of more units of a grant. */

@@ -2,7 +2,6 @@ import { Anchor, NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
-import { ApiProblem } from '../../api/problem.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { addDays, startOfDay } from '../../model/local-time.ts'
@@ -10,13 +9,12 @@ import { cursor, day, oneOf, type StateOf, uint } from '../../model/url-paramete
 import { quotaLabelsQuery, reservationsQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { stateLabels } from '../badge.tsx'
-import { CursorPager } from '../cursor-pager.tsx'
 import { DayField } from '../day-field.tsx'
-import { ErrorNotice } from '../error-notice.tsx'
 import { ChoiceFilter, ClearFilters, filtersOf } from '../filter-fields.tsx'
 import classes from '../filters.module.css'
 import { KnownFilters } from '../known-filters.tsx'
-import { EmptyState, Loading, NoRows } from '../loaded.tsx'
+import { EmptyState } from '../loaded.tsx'
+import { PagedList } from '../paged-list.tsx'
 import { useUrlState } from '../url-state.ts'
 import { ReservationTable } from './reservation-table.tsx'
 
@@ -54,35 +52,17 @@ export default function Reservations({ user }: { user: ViewedUser }) {
         onChange={parts => change({ cursor: null, ...parts })}
       />
       <KnownFilters readers={FILTERS}>
-        {list.error !== null && <ErrorNotice variant="load" error={list.error} onRetry={list.refetch} />}
-        {list.data === undefined && list.error === null && <Loading rows={8} height={44} />}
-        {list.data !== undefined && !isRejected(list.error) && (
-          <>
-            {list.data.items.length === 0 ? (
-              <NoRows
-                hasMore={list.data.next_cursor !== null}
-                isOlder={state.cursor !== null}
-                isFiltered={isFiltered(state)}
-                none={<EmptyState title={texts.user.reservations.none}>{texts.user.reservations.noneAbout}</EmptyState>}
-              />
-            ) : (
-              <ReservationTable reservations={list.data.items} user={user} isStale={list.isPlaceholderData} />
-            )}
-            <CursorPager
-              cursor={state.cursor}
-              next={list.isPlaceholderData ? null : list.data.next_cursor}
-              onCursor={next => change({ cursor: next })}
-            />
-          </>
-        )}
+        <PagedList
+          page={list}
+          rows={8}
+          isFiltered={isFiltered(state)}
+          none={<EmptyState title={texts.user.reservations.none}>{texts.user.reservations.noneAbout}</EmptyState>}
+        >
+          {(reservations, isStale) => <ReservationTable {...{ reservations, user, isStale }} />}
+        </PagedList>
       </KnownFilters>
     </>
   )
-}
-
-/** Rejected filters: showing the previous rows would look like the result. */
-function isRejected(error: Error | null): boolean {
-  return error instanceof ApiProblem && error.status < 500
 }
 
 function isFiltered({ state, quota_id, from, to }: ReservationsState): boolean {

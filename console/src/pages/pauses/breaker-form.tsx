@@ -1,10 +1,10 @@
-import { Button, TagsInput, Text } from '@mantine/core'
+import { TagsInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { DEFAULT_BUDGETS } from '../../../../src/domain/breaker.ts'
 import { BREAKER_MODES, MAX_BUDGET } from '../../../../src/domain/breaker-settings.ts'
 import { isOutdated } from '../../api/problem.ts'
 import { ChoicesField } from '../../components/choice-field.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, SavedState } from '../../components/form.tsx'
 import { RadioField } from '../../components/radio-field.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextField } from '../../components/text-field.tsx'
@@ -79,18 +79,7 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
         onSubmit={submit}
         submit={words.save}
         isDisabled={!hasInput}
-        beside={
-          <>
-            {hasInput && (
-              <Button variant="default" onClick={discard}>
-                {words.discard}
-              </Button>
-            )}
-            <Text size="sm" role="status">
-              {isSaved && words.saved}
-            </Text>
-          </>
-        }
+        beside={<SavedState words={words} isSaved={isSaved} onDiscard={hasInput ? discard : null} />}
         maw="40rem"
       >
         <RadioField

@@ -68,17 +68,7 @@ function Form({ plan }: { plan: Plan }) {
         {hasNothing ? (
           <Text size="sm">{words.nothing}</Text>
         ) : (
-          <div>
-            <Text size="sm" fw={600}>
-              {words.theirs}
-            </Text>
-            <PlanChanges before={original} after={theirs} />
-            {rebased.changedByBoth.length > 0 && (
-              <Text size="sm" mt="xs">
-                {words.both(rebased.changedByBoth)}
-              </Text>
-            )}
-          </div>
+          <TheirChanges before={original} after={theirs} changedByBoth={rebased.changedByBoth} />
         )}
       </Conflict>
     )
@@ -98,5 +88,28 @@ function Form({ plan }: { plan: Plan }) {
         onCancel={leave}
       />
     </>
+  )
+}
+
+interface TheirChangesProps {
+  before: Plan
+  after: Plan
+  /** Theirs would be replaced. */
+  changedByBoth: readonly string[]
+}
+
+function TheirChanges({ before, after, changedByBoth }: TheirChangesProps) {
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {words.theirs}
+      </Text>
+      <PlanChanges before={before} after={after} />
+      {changedByBoth.length > 0 && (
+        <Text size="sm" mt="xs">
+          {words.both(changedByBoth)}
+        </Text>
+      )}
+    </div>
   )
 }

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter'
 import { queryClient } from '../../api/query-client.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, SavedState } from '../../components/form.tsx'
 import { fieldErrors } from '../../components/form-errors.ts'
 import { Section } from '../../components/section.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
@@ -86,18 +86,7 @@ function Changeable({ webhook }: { webhook: Webhook }) {
         onSubmit={() => isChanged && save.mutate({ id: webhook.id, body: settingsOf(changes) })}
         submit={words.save}
         isDisabled={!isChanged}
-        beside={
-          <>
-            {isChanged && (
-              <Button variant="default" onClick={discard}>
-                {words.discard}
-              </Button>
-            )}
-            <Text size="sm" role="status">
-              {save.isSuccess && words.saved}
-            </Text>
-          </>
-        }
+        beside={<SavedState words={words} isSaved={save.isSuccess} onDiscard={isChanged ? discard : null} />}
       >
         <WebhookFields
           kind={webhook.kind}
