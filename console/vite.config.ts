@@ -9,10 +9,10 @@ const SERVICE = 'http://127.0.0.1:8080'
 
 /** What every page is made of, in any language: packages with what these import, and the icon. */
 const OF_EVERY_PAGE =
-  /\.svg$|\/node_modules\/(?:@tanstack|wouter|get-nonce|@mantine\/hooks\/esm\/(?:utils\/use-callback-ref|use-(?:disclosure|id|merged-ref|uncontrolled))|@mantine\/core\/esm\/(?:core\/MantineProvider|components\/(?:Anchor|Burger|Button|Code|Group|Loader|Skeleton|Text|Title|UnstyledButton|VisuallyHidden)))\//
+  /\.svg$|\/node_modules\/(?:@tanstack|wouter|get-nonce|@mantine\/hooks\/esm\/(?:utils\/use-callback-ref|use-(?:disclosure|id|merged-ref|uncontrolled))|@mantine\/core\/esm\/(?:core\/MantineProvider|components\/(?:Anchor|Burger|Button|Code|Group|Loader|Skeleton|Stack|Text|Title|UnstyledButton|VisuallyHidden)))\//
 
 /** What forms and dialogs share: a list has none until a row is changed. */
-const OF_FORMS = /\/src\/(?:components\/(?:dialog|form-errors)|model\/typed)\.tsx?/
+const OF_FORMS = /\/src\/(?:components\/(?:dialog|form|form-errors)|model\/typed)\.tsx?/
 
 /** What forms, dialogs and pages of quotas, plans and users are made of, and the list of quotas is not: more of them share it than share the rest. */
 const OF_QUOTA_FORMS =
