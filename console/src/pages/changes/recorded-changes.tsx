@@ -16,10 +16,10 @@ const { table, columns } = texts.changes
 
 /** Who changed a plan or a webhook, when and how, newest first. */
 export function RecordedChanges({ of }: { of: { plan_id: number } | { webhook_id: number } }) {
-  const [state, change] = useUrlState(STATE)
+  const [state] = useUrlState(STATE)
   const changes = useQuery(changesQuery(of, state.cursor))
   return (
-    <PagedList page={changes} cursor={state.cursor} onCursor={next => change({ cursor: next })} none={null}>
+    <PagedList page={changes} none={null}>
       {(rows, isStale) => (
         <DataTable label={table} columns={COLUMNS} keyOf={({ version }) => String(version)} {...{ rows, isStale }} />
       )}
