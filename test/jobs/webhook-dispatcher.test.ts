@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { redeliverSince } from '../../src/db/webhooks/delivery-lists.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher, STOP_MS } from '../../src/jobs/webhook-dispatcher.ts'
@@ -305,6 +306,23 @@ test('many processes deliver each event once', async () => {
   await dispatch()
   expect(to.receiver.received.toSorted()).toEqual(ids.toSorted())
   await Promise.all(others.map(one => one.finish()))
+  await drop(to)
+})
+
+test('a delivery that another process holds is skipped, and delays no other', async () => {
+  const to = await hook()
+  to.receiver.answer = 500
+  const ids = await makeEvents(2)
+  await dispatch()
+  to.receiver.answer = 200
+  await db.transaction(async tx => {
+    const text = sql`select 1 from webhook_delivery where webhook_id = $1 order by event_shard, number limit 1 for update`
+    await tx.query({ text, values: [to.id] })
+    await pass(10 * MINUTE)
+    expect(to.receiver.received).toHaveLength(1)
+  })
+  await dispatch()
+  expect(to.receiver.received.toSorted()).toEqual(ids.toSorted())
   await drop(to)
 })
 
