@@ -281,6 +281,7 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
     await askAs('codes', `codes-${day}`, day === 77 ? 90 : 10)
   }
   await askAs('codes', 'denied', 50_000)
+  for (const sender of 'abcd') await askAs(sender, sender, 1)
   const page = await openOverview()
   await page.getByText('Where messages go, and who sends most').click()
   await panel(page, 'Where messages go').getByText('Sender', { exact: true }).click()
@@ -297,6 +298,14 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
     .waitFor()
   expect(await rows.getByRole('button').count()).toBe(0)
   await expectAccessibleInEachLayout(panel(page, 'Where messages come from'))
+  const toggle = panel(page, 'Where messages come from').getByRole('button', { name: /^Show (all|fewer)/ })
+  for (const [name, count] of [
+    ['Show all 6', 5],
+    ['Show fewer', 6],
+  ] as const) {
+    expect([await toggle.innerText(), await rows.count()]).toEqual([name, 1 + count])
+    await toggle.click()
+  }
 
   // Counts of denials lead to them: of a sender, and of messages that named no country.
   await rows.nth(1).getByRole('link', { name: '50,000' }).click()
