@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSweeper } from '../../src/jobs/sweeper.ts'
-import { startExample, startGate } from '../support/example.ts'
 import { serve } from '../support/listening.ts'
-import { startService } from '../support/service.ts'
-
-const { app, call, senderToken, clock, db, engine } = await startService()
+import { startProxy } from './proxy-fixture.ts'
 
 /** What Jasmin got, in order. */
 const passedOn: URLSearchParams[] = []
@@ -33,19 +29,7 @@ const caller = await listen((url, body, method) => {
   return acknowledges ? [200, 'ACK/Jasmin'] : [500, 'an error']
 })
 
-const url = await app.listen({ port: 0, host: '127.0.0.1' })
-const gate = await startGate(url)
-
-const line = await startExample('jasmin', 'proxy.ts', {
-  PORT: '0',
-  USERS: '{"alice":7,"bob":8}',
-  DLR_SECRET: 'a secret for tests only, long enough to sign',
-  JASMIN_URL: jasmin,
-  SMS_QUOTA_URL: gate.url,
-  SMS_QUOTA_TOKEN: senderToken,
-})
-const proxy = line.replace('the proxy is at ', '')
-await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 9, period: 'month' } })
+const { counters, expectLostIsFree, proxy } = await startProxy('jasmin', 9, { JASMIN_URL: jasmin })
 
 const MESSAGE = { username: 'alice', password: 'right', from: '456', to: '4915112345678', content: 'Hello' }
 
@@ -62,11 +46,6 @@ async function report(number: number, level: 1 | 2, status: string): Promise<[nu
   return [answer.status, await answer.text()]
 }
 const ACKNOWLEDGED = [200, 'ACK/Jasmin']
-
-async function counters(): Promise<object> {
-  const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=7')
-  return { used: body.used, reserved: body.reserved, remaining: body.remaining }
-}
 
 test('units are committed before the message, and refunded by its reports', async () => {
   for (const to of ['4915112345678', '+37120000001', '0037120000002', '4915112345679']) {
@@ -185,16 +164,5 @@ test('a denied message does not reach Jasmin, and the answer says why', async ()
   expect(passedOn.length).toBe(before)
 })
 
-test('a message that is not passed on, since the answer of sms-quota was lost, costs nothing', async () => {
-  const [before, passed] = [await counters(), passedOn.length]
-  gate.losses = Number.POSITIVE_INFINITY
-  expect((await send({}))[0]).toBe(503)
-  gate.losses = 0
-  expect(passedOn.length).toBe(passed)
-  // Longer than any reservation of the proxy.
-  clock.now += 4 * 86_400_000
-  const log = { info() {}, warn() {}, error() {} }
-  const sweeper = createSweeper({ db, engine, now: () => clock.now, log })
-  while ((await sweeper.sweepOnce(clock.now)).pending !== 'none');
-  expect(await counters()).toEqual(before)
-})
+test('a message that is not passed on, since the answer of sms-quota was lost, costs nothing', () =>
+  expectLostIsFree(() => send({}), passedOn))
