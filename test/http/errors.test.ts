@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ERRORS, Problem } from '../../src/errors.ts'
+import { Problem } from '../../src/errors.ts'
+import { expectIssues, rowsOf } from '../support/problem.ts'
 import { startService } from '../support/service.ts'
-import { rawSql } from '../support/sql.ts'
 
 const service = await startService()
 const { call } = service
@@ -13,11 +13,8 @@ await call('DELETE', `${QUOTA}/${deleted.body.id}`)
 const id = created.body.id as number
 
 /** The contents of the database, as text. */
-async function everything(): Promise<string> {
-  const tables = ['quota', 'account', 'quota_window', 'quota_change', 'event', 'shard_head', 'idempotency']
-  const rows = tables.map(table => service.db.query({ text: rawSql`select t::text from ${table} t order by 1` }))
-  return JSON.stringify(await Promise.all(rows))
-}
+const everything = () =>
+  rowsOf(service.db, ['quota', 'account', 'quota_window', 'quota_change', 'event', 'shard_head', 'idempotency'])
 
 const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 const ok = { user_id: 7, limit: 5 }
@@ -122,20 +119,7 @@ const BAD: BadCall[] = [
 test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths, headers) => {
   const before = await everything()
   const answer = await call(method, url, { body, headers: headers ?? {} })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
-  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
-  expect(answer.body).toMatchObject({
-    type: `/docs/errors#${code}`,
-    title: ERRORS[code as keyof typeof ERRORS].title,
-    status,
-    code,
-    detail: expect.stringMatching(/./),
-    request_id: answer.headers['x-request-id'],
-  })
-  if (paths !== undefined) {
-    expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
-    for (const issue of answer.body.errors) expect(issue.message).toMatch(/^(must|is|cannot|a cap)/)
-  }
+  expectIssues(answer, status, code, paths)
   expect(JSON.stringify(answer.body)).not.toMatch(/\bat \S+:\d|select |insert |node_modules|\.ts\b/)
   expect(await everything()).toBe(before)
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
-import { rawSql } from '../support/sql.ts'
+import { expectIssues, rowsOf } from '../support/problem.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -12,11 +11,7 @@ await ask('release', { user_id: 7, id: 'returned' })
 await ask('consume', { user_id: 7, id: 'used', units: 5 })
 
 /** The contents of the database, as text. */
-async function everything(): Promise<string> {
-  const tables = ['quota', 'reservation', 'event']
-  const rows = tables.map(table => service.db.query({ text: rawSql`select t::text from ${table} t order by 1` }))
-  return JSON.stringify(await Promise.all(rows))
-}
+const everything = () => rowsOf(service.db, ['quota', 'reservation', 'event'])
 
 const one = { user_id: 7, units: 1 }
 const id = 'new'
@@ -98,20 +93,7 @@ const BAD: BadCall[] = [
 test.each(BAD)('%s: %s', async (_what, op, body, status, code, paths) => {
   const before = await everything()
   const answer = await ask(op, body)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
-  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
-  expect(answer.body).toMatchObject({
-    type: `/docs/errors#${code}`,
-    title: ERRORS[code as keyof typeof ERRORS].title,
-    status,
-    code,
-    detail: expect.stringMatching(/./),
-    request_id: answer.headers['x-request-id'],
-  })
-  if (paths !== undefined) {
-    expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
-    for (const issue of answer.body.errors) expect(issue.message).toMatch(/^(must|is|differs)/)
-  }
+  expectIssues(answer, status, code, paths)
   // Errors never repeat the number or the text of a message.
   expect(JSON.stringify(answer.body)).not.toMatch(/4915112345678|49 151|geheim|xxx/)
   expect(await everything()).toBe(before)
