@@ -1,6 +1,6 @@
 /** The secrets of webhooks in the database: encrypted, re-encrypted with a new key, and removed when they have ended. */
 import { describe, expect, test } from 'vitest'
-import { createWebhook, discardSecret, rotateSecret } from '../../src/admin/webhooks.ts'
+import { discardSecret, rotateSecret } from '../../src/admin/webhooks.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { type SecretKeys, secretKeys, UnreadableSecret } from '../../src/db/webhooks/secret-keys.ts'
 import { findSigningWebhook, findUnreadable } from '../../src/db/webhooks/secrets.ts'
@@ -9,7 +9,7 @@ import { DAY_MS } from '../../src/domain/time.ts'
 import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
 import { createWebhookSecrets } from '../../src/jobs/webhook-secrets.ts'
 import { createBench } from '../support/engine.ts'
-import { PLAIN } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -19,11 +19,8 @@ const [KEY, OTHER_KEY] = [bytes(11), bytes(12)]
 const keyed = secretKeys(KEY, [])
 const secretsOf = async (keys: SecretKeys, id: number) => (await findSigningWebhook(db, keys, id))?.secrets
 
-async function aWebhook(keys: SecretKeys) {
-  const webhook = await createWebhook(db, { url: 'https://example.com/' }, { secret: FIRST, keys }, bench.author())
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
-}
+const aWebhook = (keys: SecretKeys) =>
+  addWebhook(db, { url: 'https://example.com/' }, clock.now, { secret: FIRST, keys })
 
 /** A webhook whose secret was rotated. */
 async function rotated(keys: SecretKeys) {

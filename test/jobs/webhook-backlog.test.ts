@@ -1,6 +1,6 @@
 /** A webhook with many pages of pending deliveries is enabled again, and deleted: at once, and then page by page. */
 import { afterAll, expect, test } from 'vitest'
-import { createWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
+import { updateWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
@@ -11,7 +11,7 @@ import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { distributeBeside } from '../support/citus.ts'
 import { createReceiver } from '../support/receiver.ts'
-import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -32,11 +32,7 @@ afterAll(async () => {
 const log = { info() {}, warn() {}, error() {} }
 const author = () => ({ now: clock.now, actor: 'ada', requestId: 'test' })
 
-async function aWebhook(url = 'http://127.0.0.1:1/'): Promise<number> {
-  const webhook = await createWebhook(db, { url }, SOME_SECRET, author())
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
-}
+const aWebhook = (url = 'http://127.0.0.1:1/') => addWebhook(db, { url }, clock.now)
 
 interface Rows {
   count: number

@@ -1,6 +1,6 @@
 /** Messages that wait for an hour of the day: on a real database, with real receivers, and a clock of the test. */
 import { expect, test } from 'vitest'
-import { createWebhook, type NewWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
+import { type NewWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { redeliver } from '../../src/db/webhooks/delivery-lists.ts'
@@ -12,7 +12,7 @@ import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createMailServer } from '../support/mail-server.ts'
 import { createReceiver } from '../support/receiver.ts'
-import { PLAIN } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 
 const { db } = await freshDatabase()
 // On the eve of a day of 23 hours.
@@ -37,10 +37,7 @@ const [dispatcher, other] = [aDispatcher(), aDispatcher()]
 /** Webhooks of earlier tests get nothing more. */
 async function aWebhook(draft: NewWebhook): Promise<number> {
   await db.query({ text: sql`update webhook set sends = false` })
-  const author = { now: clock.now, actor: 'ada', requestId: 'test' }
-  const webhook = await createWebhook(db, draft, { secret: Buffer.from(receiver.url), keys: PLAIN }, author)
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
+  return addWebhook(db, draft, clock.now, { secret: Buffer.from(receiver.url), keys: PLAIN })
 }
 
 const change = (id: number, patch: Parameters<typeof updateWebhook>[2]) =>

@@ -1,6 +1,5 @@
 /** Fan-out of events to deliveries by ranges of event numbers, and redelivery since a time. */
 import { expect, test } from 'vitest'
-import { createWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
@@ -9,7 +8,7 @@ import { fanOut, nextRanges } from '../../src/db/webhooks/fan-out.ts'
 import type { WhenLow } from '../../src/domain/webhook.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
-import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 import { rawSql } from '../support/sql.ts'
 
 const { db, url } = await freshDatabase()
@@ -18,19 +17,8 @@ const MINUTE = 60_000
 const log = { info() {}, warn() {}, error() {} }
 const positions = (of: Record<number, number>) => Array.from({ length: 64 }, (_, shard) => of[shard] ?? 0)
 
-async function aWebhook(
-  types: string[] | null = null,
-  target = 'http://127.0.0.1:1/',
-  only_when_low: WhenLow | null = null,
-): Promise<number> {
-  const webhook = await createWebhook(db, { url: target, types, only_when_low }, SOME_SECRET, {
-    now: NOW,
-    actor: 'ada',
-    requestId: 'test',
-  })
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
-}
+const aWebhook = (types: string[] | null = null, url = 'http://127.0.0.1:1/', only_when_low: WhenLow | null = null) =>
+  addWebhook(db, { url, types, only_when_low }, NOW)
 
 /** Adds events to a shard; every hundredth is `quota.deleted`, the others are `quota.updated`. One each minute back from `NOW`. */
 async function addEvents(shard: number, count: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** Messages to people: sent by a real SMTP server and to receivers with the documented formats, repeated, and not too many. */
 import { expect, test } from 'vitest'
-import { createWebhook, type NewWebhook } from '../../src/admin/webhooks.ts'
+import type { NewWebhook } from '../../src/admin/webhooks.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { findWebhook, shardOfWebhook } from '../../src/db/webhooks/webhooks.ts'
@@ -14,7 +14,7 @@ import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createMailServer } from '../support/mail-server.ts'
 import { createReceiver } from '../support/receiver.ts'
-import { PLAIN } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 
 const { db } = await freshDatabase()
 const clock = { now: Date.parse('2026-03-15T12:00:00.000Z') }
@@ -39,12 +39,8 @@ await db.query({
 })
 
 /** Webhooks of earlier tests stay, with nothing due. */
-async function aWebhook(draft: NewWebhook, url = receiver.url): Promise<number> {
-  const author = { now: clock.now, actor: 'ada', requestId: 'test' }
-  const webhook = await createWebhook(db, draft, { secret: Buffer.from(url), keys: PLAIN }, author)
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
-}
+const aWebhook = (draft: NewWebhook, url = receiver.url) =>
+  addWebhook(db, draft, clock.now, { secret: Buffer.from(url), keys: PLAIN })
 
 let lastNumber = 0
 

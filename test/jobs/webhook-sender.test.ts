@@ -1,6 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { createWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
@@ -8,7 +7,7 @@ import { shardOfWebhook } from '../../src/db/webhooks/webhooks.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
 import { urlOf } from '../support/listening.ts'
-import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
+import { addWebhook, PLAIN } from '../support/secrets.ts'
 
 const { db } = await freshDatabase()
 const clock = { now: Date.parse('2026-03-15T12:00:00.000Z') }
@@ -41,12 +40,7 @@ async function aReceiver() {
   }
 }
 
-async function aWebhook(url: string): Promise<number> {
-  const author = { now: clock.now, actor: 'ada', requestId: 'test' }
-  const webhook = await createWebhook(db, { url }, SOME_SECRET, author)
-  if (webhook === undefined) throw new Error('there are too many webhooks')
-  return webhook.id
-}
+const aWebhook = (url: string) => addWebhook(db, { url }, clock.now)
 
 function aDispatcher(database: Database = db, stopMs = 60_000): Dispatcher {
   return createDispatcher({
