@@ -2,42 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { openTransaction } from '../support/engine.ts'
-import { startService } from '../support/service.ts'
 import { untilWaiting } from '../support/sessions.ts'
+import { type Line, PLANS, startPlans } from './plans-fixture.ts'
 
-const { app, call, clock, db, adminToken, senderToken } = await startService()
-const PLANS = '/api/sms/admin/plans'
+const { call, clock, db, senderToken, newUser, createPlan, change, rollOut } = await startPlans()
 const QUOTA = '/api/sms/admin/quota'
 const MONTHLY = { slot: 'monthly', limit: 1000, period: 'month' }
 const DAILY = { slot: 'daily', kind: 'cap', limit: 200, period: 'day' }
 const TRIAL = { slot: 'trial', limit: 50, lasts_days: 30 }
 
-let lastUser = 1_000
-const newUsers = (count: number) => Array.from({ length: count }, () => ++lastUser)
-
-async function createPlan(...slots: object[]): Promise<number> {
-  return (await call('POST', PLANS, { body: { name: 'Basic', slots } })).body.id
-}
-async function change(plan: number, ...slots: object[]) {
-  expect((await call('PUT', `${PLANS}/${plan}`, { body: { slots } })).status).toBe(200)
-}
-
-let lastKey = 0
-type Line = ReturnType<typeof JSON.parse>
-/** The lines of the response. */
-async function rollOut(plan: number, body: object, key = `roll-${++lastKey}`): Promise<Line[]> {
-  const answer = await app.inject({
-    method: 'POST',
-    url: `${PLANS}/${plan}/roll-out`,
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', 'idempotency-key': key },
-    payload: JSON.stringify(body),
-  })
-  expect(answer.statusCode, answer.body).toBe(200)
-  return answer.body
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line))
-}
+const newUsers = (count: number) => Array.from({ length: count }, newUser)
 const endOf = (lines: Line[]) => lines.at(-1)
 const NONE = { changed: 0, unchanged: 0, left_out: 0, failed: 0 }
 const planOf = async (user: number) => (await call('GET', `/api/sms/admin/users/${user}/plan`)).body
@@ -189,10 +163,10 @@ describe('a roll-out', () => {
         headers: { etag: '"2"' },
         body: { code: 'version_mismatch', detail: 'The plan now has version 2.' },
       })
-    expect(await planOf(lastUser)).toMatchObject({ plan: null })
+    expect(await planOf(users[0] ?? 0)).toMatchObject({ plan: null })
     headers['if-match'] = '"2"'
     expect(await post({ users })).toMatchObject({ status: 200 })
-    expect(await planOf(lastUser)).toMatchObject({ plan: { version: 2 } })
+    expect(await planOf(users[0] ?? 0)).toMatchObject({ plan: { version: 2 } })
   })
 
   test('is refused without a key, with several selections, for a plan that is archived or gone', async () => {
@@ -205,9 +179,10 @@ describe('a roll-out', () => {
       body: { errors: [{ path: '/users', message: 'cannot be combined with from_version' }] },
     })
     expect(await post(999_999, {}, key)).toMatchObject({ status: 404 })
-    await rollOut(plan, { users: newUsers(1) }, 'versions')
+    const users = newUsers(1)
+    await rollOut(plan, { users }, 'versions')
     await change(plan, DAILY)
-    expect(await post(plan, { users: [lastUser] }, { 'idempotency-key': 'versions' })).toMatchObject({
+    expect(await post(plan, { users }, { 'idempotency-key': 'versions' })).toMatchObject({
       status: 409,
       body: { code: 'idempotency_mismatch', errors: [{ path: '/version' }] },
     })

@@ -2,43 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { startService } from '../support/service.ts'
+import { PLANS, startPlans } from './plans-fixture.ts'
 
-const { app, call, clock, db, adminToken, senderToken } = await startService()
-const PLANS = '/api/sms/admin/plans'
+const { app, call, clock, db, adminToken, senderToken, newUser, planOf, createPlan, change, give, rollOut } =
+  await startPlans()
 const MONTHLY = { slot: 'monthly', limit: 1000, period: 'month' }
 const MESSAGES = { slot: 'messages', kind: 'cap', counts: 'messages', limit: 5, period: 'day' }
 
-let lastUser = 0
-const newUser = () => ++lastUser
-const planOf = (user: number) => `/api/sms/admin/users/${user}/plan`
-
-async function createPlan(...slots: object[]): Promise<number> {
-  return (await call('POST', PLANS, { body: { name: 'Basic', slots } })).body.id
-}
-const change = (plan: number, ...slots: object[]) => call('PUT', `${PLANS}/${plan}`, { body: { slots } })
-async function give(user: number, plan_id: number, more: object = {}) {
-  const { status, body } = await call('PUT', planOf(user), { body: { plan_id, ...more } })
-  expect(status, JSON.stringify(body)).toBe(200)
-  return body
-}
 async function send(user_id: number, units: number, op = 'consume') {
   const body = { user_id, id: `${op}-${user_id}-${clock.now}-${units}`, units }
   return (await call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })).body
 }
 const quota = async (id: number) => (await call('GET', `/api/sms/admin/quota/${id}`)).body
-
-let lastKey = 0
-async function rollOut(plan: number, body: object) {
-  const answer = await app.inject({
-    method: 'POST',
-    url: `${PLANS}/${plan}/roll-out`,
-    headers: { authorization: `Bearer ${adminToken}`, 'idempotency-key': `key-${++lastKey}` },
-    payload: body,
-  })
-  const lines = answer.body.trimEnd().split('\n')
-  return lines.map(line => JSON.parse(line))
-}
 
 /** A user of a plan who has used 700 units, in two messages. */
 async function sender(...slots: object[]) {
@@ -96,7 +71,10 @@ describe('a slot that is made anew', () => {
     const { plan, user } = await sender(MONTHLY)
     clock.now += DAY_MS
     const { quota_id } = (await call('GET', planOf(user))).body.slots[0]
-    const keyed = (body: object) => ({ body, headers: { 'idempotency-key': `units-${++lastKey}` } })
+    const keyed = (body: { units: number; to_user_id?: number }) => ({
+      body,
+      headers: { 'idempotency-key': `units-${body.units}` },
+    })
     const handOn = keyed({ to_user_id: newUser(), units: 80 })
     const { transfer } = (await call('POST', `/api/sms/admin/quota/${quota_id}/transfer`, handOn)).body
     await call('POST', `/api/sms/admin/transfers/${transfer.id}/return`, keyed({ units: 20 }))

@@ -3,33 +3,15 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { startService } from '../support/service.ts'
 import { untilWaiting } from '../support/sessions.ts'
+import { PLANS, startPlans } from './plans-fixture.ts'
 
-const { call, clock, db, senderToken, userToken } = await startService()
-const PLANS = '/api/sms/admin/plans'
+const { call, clock, db, senderToken, userToken, newUser, planOf, createPlan, change, give } = await startPlans()
 const QUOTA = '/api/sms/admin/quota'
 
 const MONTHLY = { slot: 'monthly', limit: 1000, period: 'month' }
 const DAILY = { slot: 'daily', kind: 'cap', limit: 200, period: 'day' }
 const TRIAL = { slot: 'trial', limit: 50, lasts_days: 30 }
-
-let lastUser = 100
-const newUser = () => ++lastUser
-const planOf = (user: number) => `/api/sms/admin/users/${user}/plan`
-
-async function createPlan(...slots: object[]) {
-  const { status, body } = await call('POST', PLANS, { body: { name: 'Basic', slots } })
-  expect(status, JSON.stringify(body)).toBe(201)
-  return body.id
-}
-const change = (plan: number, ...slots: object[]) => call('PUT', `${PLANS}/${plan}`, { body: { slots } })
-
-async function give(user: number, plan_id: number, more: object = {}) {
-  const { status, body } = await call('PUT', planOf(user), { body: { plan_id, ...more } })
-  expect(status, JSON.stringify(body)).toBe(200)
-  return body
-}
 
 interface Shown {
   id: number
