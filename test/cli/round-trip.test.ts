@@ -105,7 +105,9 @@ const grant = fc.record({
   message_types: orNull(types),
   alert_at: fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { maxLength: 4 }),
   enabled: fc.boolean(),
-  external_ref: orNull(text.filter(value => value !== '' && invisibleIn(value) === undefined)),
+  external_ref: orNull(
+    text.filter(value => value !== '' && value.trim() === value && invisibleIn(value) === undefined),
+  ),
   metadata: fc.dictionary(fc.constantFrom('contract', 'a.b', 'constructor', 'null'), text, { noNullPrototype: true }),
 })
 const counting = fc.record({

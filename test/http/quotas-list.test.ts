@@ -227,7 +227,7 @@ describe('all users', () => {
   test('a cursor carries any name', async () => {
     const names = ['\u{10FFFF}'.repeat(60), '\\"\u0001'.repeat(40), 'ß'.repeat(120), "%_'", ' ']
     for (const name of names)
-      await create({ user_id: 22, limit: 1, name, external_ref: name.replaceAll('\u0001', '"') })
+      await create({ user_id: 22, limit: 1, name, external_ref: name.replaceAll('\u0001', '"').trim() || '_' })
     for (const sort of ['name', '-name', 'external_ref', '-external_ref']) {
       const pages = await walk(`sort=${sort}&page_size=1`)
       expect(new Set(pages.flat()).size).toBe(pages.flat().length)
