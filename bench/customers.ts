@@ -10,7 +10,7 @@ import type { CustomersQuery } from '../src/contract/customers.ts'
 import type { Database } from '../src/db/connection/database.ts'
 import { sql } from '../src/db/connection/sql.ts'
 import { timestampParam } from '../src/db/connection/values.ts'
-import { customerPage } from '../src/http/customers/responses.ts'
+import { customers } from '../src/http/customers/responses.ts'
 import { createCustomerFigures } from '../src/jobs/customer-figures.ts'
 import { quantile } from './compare.ts'
 import { withDatabases } from './databases.ts'
@@ -67,7 +67,7 @@ async function fillUsage(db: Database): Promise<void> {
 function pagesOf(db: Database, query: CustomersQuery, now: number) {
   let cursor: string | null = null
   return async () => {
-    const page = await customerPage(db, cursor === null ? query : { cursor }, now)
+    const page = await customers.page(db, cursor === null ? query : { cursor }, now)
     cursor = page.next_cursor
   }
 }

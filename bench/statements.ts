@@ -150,7 +150,7 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
       name: 'All users, active, soonest expiry first, deep by cursor',
       run: list({ status: 'active' }, SOONEST, { after: { value: now + 200 * DAY, id: someId } }),
     },
-    { name: 'Alerts', grows: 'reached percents, up to 10,000', run: db => listAlerts(db, undefined, PAGE_SIZE, now) },
+    { name: 'Alerts', grows: 'reached percents, up to 10,000', run: db => listAlerts(db, { size: PAGE_SIZE, now }) },
   ]
 }
 

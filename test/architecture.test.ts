@@ -32,7 +32,7 @@ const LEVELS: Record<string, RegExp>[] = [
 /** The rooms of src/db/. */
 const DB_LEVELS: Record<string, RegExp>[] = [
   { connection: /^connection\// },
-  { cluster: /^cluster\// },
+  { cluster: /^cluster\//, lists: /^lists\// },
   { changes: /^changes\// },
   { ledger: /^ledger\// },
   { schema: /^schema\// },
@@ -52,6 +52,7 @@ const HTTP_LEVELS: Record<string, RegExp>[] = [
   { auth: /^auth\// },
   { changes: /^changes\// },
   { context: /^context\.ts$/ },
+  { resource: /^resource\// },
   {
     callers: /^callers\//,
     ...{

@@ -74,7 +74,7 @@ test('a webhook that is enabled again attempts its pending deliveries at once', 
   const enabled = await updateWebhook(db, id, { enabled: true }, bench.author())
   expect(enabled).toMatchObject({ enabled: true, disabled_reason: null, failing_since: null })
   expect(await restartPage(db, id, clock.now, 10)).toBe(false)
-  expect((await listDeliveries(db, id, { limit: 10 })).deliveries).toMatchObject([{ next_attempt_at: clock.now }])
+  expect((await listDeliveries(db, id, {}, { size: 10 })).items).toMatchObject([{ next_attempt_at: clock.now }])
 })
 
 test('an outcome is written once: a claim that another process has taken over is stale', async () => {
@@ -140,7 +140,7 @@ test('outcomes are written together as if one after the other', async () => {
   const settled = await settleDeliveries(db, id, ended, clock.now, () => 0.5)
   expect(settled).toEqual(['retried', 'delivered', 'stale', 'retried'])
   expect(await findWebhook(db, id)).toMatchObject({ failing_since: clock.now })
-  const { deliveries } = await listDeliveries(db, id, { limit: 10 })
+  const { items: deliveries } = await listDeliveries(db, id, {}, { size: 10 })
   expect(deliveries.map(({ status }) => status).toSorted()).toEqual(['delivered', 'pending', 'pending'])
   expect(deliveries.filter(({ next_attempt_at }) => next_attempt_at === clock.now + 5_000)).toHaveLength(2)
 })

@@ -43,13 +43,13 @@ test('marks of open windows are made from the quotas and their events', async ()
   const applied = await migrate({ url })
   expect(applied).toContain('0009_lists.sql')
 
-  const all = (await listed(db, { size: 2_000 }, NOW)).quotas
+  const all = (await listed(db, { size: 2_000 }, NOW)).items
   const exhausted = all.filter(quota => statusOf(roll(quota, NOW).quota, NOW) === 'exhausted')
   expect(exhausted.length).toBeGreaterThan(30)
   const found = await listed(db, { filter: { status: 'exhausted' }, size: 2_000 }, NOW)
-  expect(found.quotas.map(({ id }) => id)).toEqual(exhausted.map(({ id }) => id))
+  expect(found.items.map(({ id }) => id)).toEqual(exhausted.map(({ id }) => id))
 
-  const { alerts } = await listAlerts(db, undefined, 2_000, NOW)
+  const { items: alerts } = await listAlerts(db, { size: 2_000, now: NOW })
   const standing = all.filter(stored => {
     const { quota } = roll(stored, NOW)
     return quota.alerted.length > 0 && ['active', 'exhausted'].includes(statusOf(quota, NOW))

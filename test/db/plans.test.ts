@@ -73,7 +73,7 @@ test.each([
   [{ status: 'active' }, true],
 ] as const)('any page by cursor: %j by expiry, descending: %s', async (filter, descending) => {
   const order = { by: 'expires_at', descending } as const
-  const { quotas } = await listed(db, { filter, order, size: LOADED.quotas }, NOW)
+  const { items: quotas } = await listed(db, { filter, order, size: LOADED.quotas }, NOW)
   const expiring = quotas.filter(quota => quota.expires_at !== null)
   const blocks: number[] = []
   for (const share of [0.02, 0.98]) {
@@ -81,16 +81,14 @@ test.each([
     if (quota === undefined) throw new Error('nothing expires')
     const start = { after: { value: quota.expires_at, id: quota.id } }
     const next = quotas.indexOf(quota) + 1
-    expect(idsOf((await listed(db, { filter, order, start }, NOW)).quotas)).toEqual(
-      idsOf(quotas.slice(next, next + 20)),
-    )
+    expect(idsOf((await listed(db, { filter, order, start }, NOW)).items)).toEqual(idsOf(quotas.slice(next, next + 20)))
     blocks.push(await blocksFor(on => listQuotas(on, filter, order, start, 20, NOW)))
   }
   expect(Math.max(...blocks)).toBeLessThan(Math.min(...blocks) + 15)
 })
 
 test('a filter selects exactly the quotas that show the status', async () => {
-  const { quotas, total } = await listed(db, { size: LOADED.quotas }, NOW)
+  const { items: quotas, total } = await listed(db, { size: LOADED.quotas }, NOW)
   expect(total).toEqual({ exactly: quotas.length })
   const shown = Map.groupBy(quotas, quota => statusOf(roll(quota, NOW).quota, NOW))
   for (const status of QUOTA_STATUSES.filter(status => status !== 'deleted')) {
@@ -99,7 +97,7 @@ test('a filter selects exactly the quotas that show the status', async () => {
     const found = await listed(db, { filter: { status }, size: LOADED.quotas, bounds }, NOW)
     expect(found.total, status).toEqual({ exactly: expected.length })
     expect(expected.length, status).toBeGreaterThan(100)
-    expect(idsOf(found.quotas)).toEqual(idsOf(expected))
+    expect(idsOf(found.items)).toEqual(idsOf(expected))
   }
 })
 

@@ -44,7 +44,7 @@ const deleted = await everyQuota({ status: 'deleted' })
 expect(present.length + deleted.length).toBe(QUOTAS)
 
 async function everyQuota(filter: QuotaFilter): Promise<Quota[]> {
-  return (await listed(db, { filter, size: QUOTAS }, NOW)).quotas
+  return (await listed(db, { filter, size: QUOTAS }, NOW)).items
 }
 
 const FILTERS: QuotaFilter[] = [
@@ -157,7 +157,7 @@ test.each(CASES)('pages by cursor are $filter by $order', async ({ isOdd, ...lis
     const start = next === null ? { skip: 0 } : { after: next }
     // Several pages of the longest lists.
     const slice = await listed(db, { ...listing, start, size: bounds === TIGHT ? 150 : 400, bounds }, NOW)
-    found.push(...slice.quotas.map(({ id }) => id))
+    found.push(...slice.items.map(({ id }) => id))
     next = slice.next
   } while (next !== null)
   expect(found).toEqual(expected(listing))
@@ -172,7 +172,7 @@ test.each(CASES)('pages by number and totals are $filter by $order', async ({ is
       expect([bounds, skip > 0]).toEqual([TIGHT, true])
       continue
     }
-    const found = slice.quotas.map(({ id }) => id)
+    const found = slice.items.map(({ id }) => id)
     const page = all.slice(skip, skip + 20)
     const { total } = slice
     if (total !== undefined && 'exactly' in total) {
@@ -217,7 +217,7 @@ test.each(['created_at', 'name', 'external_ref'] as const)(
     await expect(listed(db, { filter: { status: 'deleted' }, order }, NOW)).rejects.toThrow('needs a user')
     const user = deleted[0]?.user_id ?? -1
     const ofUser = await listed(db, { filter: { status: 'deleted', user_id: user }, order }, NOW)
-    expect(ofUser.quotas.length).toBeGreaterThan(0)
+    expect(ofUser.items.length).toBeGreaterThan(0)
   },
 )
 
@@ -226,7 +226,7 @@ test('a page that skips too many quotas is refused, unless it is near the end or
   const at = (skip: number, filter: QuotaFilter = {}) =>
     listQuotas(db, filter, { by: 'id', descending: true }, { skip }, 20, NOW)
   expect(await at(MAX_SKIPPED + 1)).toBe('too_deep')
-  expect(await at(5_000_000)).toMatchObject({ quotas: [], next: null })
-  expect(await at(MAX_SKIPPED + 1, { status: 'active' })).toMatchObject({ quotas: [] })
+  expect(await at(5_000_000)).toMatchObject({ items: [], next: null })
+  expect(await at(MAX_SKIPPED + 1, { status: 'active' })).toMatchObject({ items: [] })
   await db.query({ text: sql`update shard_head set grants = grants - 1000000 where shard = 0` })
 })

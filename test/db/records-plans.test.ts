@@ -145,17 +145,17 @@ const SCAN_OF_CUSTOMERS = 25_000
 
 const changes = (what: string, filter: AuditFilter, after?: AuditKey, blocks = FEW): PlanCase => [
   `changes ${what}`,
-  on => listChanges(on, filter, after, 20),
+  on => listChanges(on, filter, { after, size: 20, now: NOW }),
   { blocks },
 ]
 const requests = (what: string, filter: IncreaseRequestFilter, before = (REQUESTS + 1) * 64): PlanCase => [
   `requests: ${what}`,
-  on => listIncreaseRequests(on, filter, before, 20),
+  on => listIncreaseRequests(on, filter, { after: before, size: 20, now: NOW }),
   { blocks: FEW },
 ]
 const pauses = (what: string, filter: PauseFilter, blocks = FEW, before = PAUSES + 1): PlanCase => [
   `pauses: ${what}`,
-  on => listPauses(on, filter, before, 20, NOW),
+  on => listPauses(on, filter, { after: before, size: 20, now: NOW }),
   { blocks },
 ]
 type CustomerPage = [
@@ -167,7 +167,12 @@ type CustomerPage = [
 ]
 const customers = (...[what, filter, order, after, blocks = 400]: CustomerPage): PlanCase => [
   `customers ${what}`,
-  on => listCustomers(on, filter, order, after === undefined ? undefined : { value: after, user_id: 20_000 }, 20, NOW),
+  on =>
+    listCustomers(on, filter, order, {
+      after: after === undefined ? undefined : { value: after, user_id: 20_000 },
+      size: 20,
+      now: NOW,
+    }),
   { blocks },
 ]
 const usersOf = (what: string, to: number, after?: PlanAccount): PlanCase => [
@@ -225,15 +230,19 @@ testPlans(db, TABLES, [
 
   pauses('all', {}),
   pauses('all, deep', {}, FEW, 1_000),
-  pauses('active ones', { active: true }),
-  pauses('active ones of a user and country', { active: true, user_id: 7, country: 'DE' }),
-  pauses('those of a user that are over', { active: false, user_id: 7 }, 1_500),
+  pauses('active ones', { active: 'true' }),
+  pauses('active ones of a user and country', { active: 'true', user_id: 7, country: 'DE' }),
+  pauses('those of a user that are over', { active: 'false', user_id: 7 }, 1_500),
   pauses('those of an origin that made none', { origin: 'person' }, 1_500),
   ['pauses that processes read', on => on.transaction(tx => readActivePauses(tx, NOW)), { blocks: FEW }],
   ['a page of the retention of pauses', on => removeEndedPauses(on, NOW - DAY_MS, 20), { blocks: FEW }],
 
-  ['a page of plans', on => listPlans(on, false, 1_000, 20), { blocks: FEW }],
-  ['a page of archived plans', on => listPlans(on, true, 1_000, 20), { blocks: FEW }],
+  ['a page of plans', on => listPlans(on, {}, { after: 1_000, size: 20, now: NOW }), { blocks: FEW }],
+  [
+    'a page of archived plans',
+    on => listPlans(on, { archived: 'true' }, { after: 1_000, size: 20, now: NOW }),
+    { blocks: FEW },
+  ],
   usersOf('of a version', 1),
   usersOf('of all versions', 1_000),
   usersOf('of a version, deep', 1, deepUser),
@@ -258,7 +267,11 @@ testPlans(db, TABLES, [
   customers('of a plan that few have', { plan_id: 2 }, down('sent'), undefined, 1_000),
   customers('of a plan that none has', { plan_id: 9 }, down('name')),
   ['how many customers are at risk', on => countAtRisk(on), { blocks: 500 }],
-  ['a search for customers', on => searchCustomers(on, '12', { plan_id: 1 }, down('sent'), 20, NOW), { blocks: 900 }],
+  [
+    'a search for customers',
+    on => searchCustomers(on, '12', { plan_id: 1 }, down('sent'), { size: 20, now: NOW }),
+    { blocks: 900 },
+  ],
   [
     'a page of accounts whose figures are made anew',
     on => renewFigures(on, shardOf(7), NOW, 100, () => undefined),
@@ -272,7 +285,7 @@ testPlans(db, TABLES, [
   ['a search for what is nowhere', on => search(on, 'nowhere', 21, NOW), { blocks: 2_000 }],
   [
     'a page of alerts',
-    on => listAlerts(on, undefined, 20, NOW),
+    on => listAlerts(on, { size: 20, now: NOW }),
     {
       blocks: 2 * MAX_ALERTS_SCANNED,
       indexes: { quota_alert: ['quota_alert_worst'], quota: [expect.stringMatching(/^quota_(pkey|list_by_id)$/)] },
@@ -288,14 +301,14 @@ testPlans(db, TABLES, [
 ])
 
 test('alerts that do not hold are passed over in pages, of which none is lost', async () => {
-  const first = await listAlerts(db, undefined, 20, NOW)
-  expect(first.alerts).toEqual([])
+  const first = await listAlerts(db, { size: 20, now: NOW })
+  expect(first.items).toEqual([])
   const found: number[] = []
   let next: AlertKey | null = first.next
   for (let pages = 1; next !== null && found.length < 40; pages++) {
     expect(pages).toBeLessThan(6)
-    const page = await listAlerts(db, next, 20, NOW)
-    found.push(...page.alerts.map(({ quota }) => quota.user_id))
+    const page = await listAlerts(db, { after: next, size: 20, now: NOW })
+    found.push(...page.items.map(({ quota }) => quota.user_id))
     next = page.next
   }
   expect(found).toEqual(Array.from({ length: 40 }, (_, index) => 20_001 + index))

@@ -118,7 +118,7 @@ await db.query({ text: sql`update sweeper_watermark set closed_until = $1`, valu
 
 const denials = (what: string, index: string, filter: DenialFilter, after?: DenialKey): PlanCase => [
   `denials: ${what}`,
-  on => listDenials(on, filter, after, 20),
+  on => listDenials(on, filter, { after, size: 20, now: NOW }),
   { blocks: 250, indexes: { denial: [index] } },
 ]
 const oldDenials = (what: string, index: string, work: (on: Database) => Promise<unknown>): PlanCase => [
@@ -174,7 +174,7 @@ const page = (
   ...[what, index, filter, after, blocks = 200]: [string, string, ReservationFilter, ReservationKey?, number?]
 ): PlanCase => [
   `reservations: ${what}`,
-  on => listReservations(on, filter, after, 20),
+  on => listReservations(on, filter, { after, size: 20, now: NOW }),
   { blocks, indexes: { reservation: [index] } },
 ]
 const USER_INDEX = 'reservation_of_user'
@@ -188,7 +188,7 @@ const senderKey: SenderKey = {
 /** A page of open ones reads each shard's first entry, in the statement for all of them. */
 const ofSender = (what: string, more: Partial<SenderFilter> = {}, after?: SenderKey): PlanCase => [
   `open reservations of a sender: ${what}`,
-  on => listOfSender(on, { sender: SENDER, state: 'reserved', users: 'all', ...more }, after, { size: 20, now: NOW }),
+  on => listOfSender(on, { sender: SENDER, state: 'reserved', users: 'all', ...more }, { after, size: 20, now: NOW }),
   { blocks: 400, indexes: { reservation: ['reservation_expiry'] } },
 ]
 const due = (what: string, after: number): PlanCase => [
@@ -234,8 +234,8 @@ testPlans(
       'settled reservations of a sender',
       async on => {
         const filter: SenderFilter = { sender: SENDER, state: 'refunded', users: 'all' }
-        const found = await listOfSender(on, filter, undefined, { size: 20, now: NOW, maxScanned: 1_000 })
-        expect(found).toMatchObject({ reservations: [], next: { last: null } })
+        const found = await listOfSender(on, filter, { size: 20, now: NOW, maxScanned: 1_000 })
+        expect(found).toMatchObject({ items: [], next: { last: null } })
       },
       { rows: 1_100 },
     ],

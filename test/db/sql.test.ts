@@ -65,11 +65,11 @@ describe('a word of a caller that validation should have refused', () => {
   const intervals = { starts: [0], to: 900_000 }
 
   test.each<[string, () => Promise<unknown>]>([
-    ['without, of denials', () => listDenials(db, { without: word }, undefined, 1)],
+    ['without, of denials', () => listDenials(db, { without: word }, { size: 1, now: 0 })],
     ['group_by, of usage of all', () => sumTotals(db, intervals, word, 1)],
     ['group_by, of usage by key', () => sumByKey(db, intervals, word, 1, 1)],
     ['group_by, of usage of a user', () => sumUsage(db, 1, intervals, word, 1)],
-    ['state, of reservations', () => listReservations(db, { state: word }, undefined, 1)],
+    ['state, of reservations', () => listReservations(db, { state: word }, { size: 1, now: 0 })],
     [
       'status, of quotas',
       () => listQuotas(db, { status: word }, { by: 'id', descending: false }, { skip: 0 }, 1, 0, BOUNDS),

@@ -158,10 +158,13 @@ const searching = (what: string, text: string): PlanCase => [
 ]
 
 const CASES: [string, (on: Database) => Promise<unknown>][] = [
-  ['a page of transfers of all', on => listTransfers(on, { userId: undefined, before: 2 ** 53 - 1, size: 20 })],
-  ['a page of transfers of a user', on => listTransfers(on, { userId: BUSY, before: 9_000_000, size: 20 })],
+  ['a page of transfers of all', on => listTransfers(on, {}, { size: 20, now: NOW })],
+  [
+    'a page of transfers of a user',
+    on => listTransfers(on, { user_id: BUSY }, { after: 9_000_000, size: 20, now: NOW }),
+  ],
   ['transfers to a user who is erased', erasing(77, on => eraseReceived(on, erasure(77), 500))],
-  ['a page of users', on => listUsers(on, 700, 20, NOW)],
+  ['a page of users', on => listUsers(on, {}, { after: 700, size: 20, now: NOW })],
   ['a user', on => findUser(on, 77, NOW)],
   ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],
   ['an export of recent usage', on => recentUsage(on, shardOf(BUSY), { user_id: BUSY, bucket: 0 }, BUSY, 0, 200)],

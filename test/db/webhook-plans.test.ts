@@ -128,11 +128,11 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
     200,
   ],
   ['a page of a new beginning', on => restartPage(on, ID, NOW, 100), 200],
-  ['a list of deliveries', on => listDeliveries(on, ID, { limit: 99 }), 200],
+  ['a list of deliveries', on => listDeliveries(on, ID, {}, { size: 99 }), 200],
   [
     'a further page of a list of deliveries',
     on =>
-      listDeliveries(on, ID, { after: { created_at: NOW - 30_000_000, shard: shardFrom(5), number: 1 }, limit: 99 }),
+      listDeliveries(on, ID, {}, { after: { created_at: NOW - 30_000_000, shard: shardFrom(5), number: 1 }, size: 99 }),
     200,
   ],
   ['a page of ended deliveries', on => removeEnded(on, ID, NOW, null, 100), 300],

@@ -140,29 +140,31 @@ test.each([1, 2, 20])('has each user once in pages of %i, equal ones included', 
 
 test('goes on behind a bounded number of users that a filter does not select', async () => {
   const order = { by: 'sent', descending: true } as const
-  const first = await listCustomers(db, { state: 'ending' }, order, undefined, 20, clock.now, 3)
-  expect([first.customers, first.next?.user_id]).toEqual([[], 4])
+  const first = await listCustomers(db, { state: 'ending' }, order, { size: 20, now: clock.now, maxScanned: 3 })
+  expect([first.items, first.next?.user_id]).toEqual([[], 4])
   const found = []
   for (let after = first.next; after !== null; ) {
-    const { customers, next } = await listCustomers(db, { state: 'ending' }, order, after, 20, clock.now, 3)
-    found.push(...customers.map(({ user_id }) => user_id))
+    const page = { after, size: 20, now: clock.now, maxScanned: 3 }
+    const { items, next } = await listCustomers(db, { state: 'ending' }, order, page)
+    found.push(...items.map(({ user_id }) => user_id))
     after = next
   }
   expect(found).toEqual([3])
 })
 
-const cursorOf = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
+const cursorOf = (value: number | string, sort: string) =>
+  Buffer.from(JSON.stringify({ filters: { sort }, after: { value, user_id: 1 } })).toString('base64url')
 
 test.each([
   ['sort=plan', 'sort must be'],
   ['view=mine', 'view must be'],
   ['sort=name&least=1', 'least is accepted only in the order of used'],
   ['view=at_risk&most=1', 'most is accepted only in the order of used'],
-  [`cursor=${cursorOf({ key: 'x', of: 1, sort: 'sent' })}`, 'cursor must be the next_cursor'],
-  [`cursor=${cursorOf({ key: 3_000_000_000, of: 1, sort: 'used' })}`, 'cursor must be the next_cursor'],
-  [`cursor=${cursorOf({ key: 5, of: 1, sort: 'name' })}`, 'cursor must be the next_cursor'],
-  [`cursor=${cursorOf({ key: 5, of: 1, sort: 'sent' })}&sort=used`, 'sort is fixed by the cursor to sent'],
-  [`cursor=${cursorOf({ key: 5, of: 1, sort: 'sent' })}&search=a`, 'search is fixed by the cursor to no value'],
+  [`cursor=${cursorOf('x', 'sent')}`, 'cursor must be the next_cursor'],
+  [`cursor=${cursorOf(3_000_000_000, 'used')}`, 'cursor must be the next_cursor'],
+  [`cursor=${cursorOf(5, 'name')}`, 'cursor must be the next_cursor'],
+  [`cursor=${cursorOf(5, 'sent')}&sort=used`, 'sort is fixed by the cursor to sent'],
+  [`cursor=${cursorOf(5, 'sent')}&search=a`, 'search is fixed by the cursor to no value'],
 ])('refuses "%s"', async (query, detail) => {
   const { status, body } = await call('GET', `${CUSTOMERS}?${query}`)
   expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)])

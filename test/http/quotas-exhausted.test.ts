@@ -143,7 +143,7 @@ test('the list is what the status of each quota says, after any sends, changes a
 
           const all = (
             await listed(db, { filter: { user_id: user }, order: { by: 'id', descending: false } }, clock.now)
-          ).quotas
+          ).items
           const expected = all.filter(stored => statusOf(roll(stored, clock.now).quota, clock.now) === 'exhausted')
           const found = (await exhausted()).filter(id => ids.includes(id))
           expect(found).toEqual(expected.map(({ id }) => id))

@@ -17,7 +17,7 @@ const KEPT = 400 * DAY_MS
 
 const retentionOf = (retentionMs: number | null) => createAuditRetention({ db, now: () => clock.now, retentionMs })
 const actions = async () =>
-  (await listChanges(db, {}, undefined, 200)).changes.map(({ resource, action }) => `${resource} ${action}`)
+  (await listChanges(db, {}, { size: 200, now: 0 })).items.map(({ resource, action }) => `${resource} ${action}`)
 
 test('changes and names are removed when their retention time is over, and erasures stay', async () => {
   const old = await bench.quota({ user_id: someone() })
@@ -43,7 +43,7 @@ test('changes and names are removed when their retention time is over, and erasu
   expect(await actions()).toEqual(['quota created', 'user erased'])
   expect(await names()).toEqual(['Nora'])
   // The quota itself stays, with an empty history.
-  expect(await changesOf(db, old.id, 99, 10)).toEqual({ items: [], hasMore: false })
+  expect(await changesOf(db, old.id, { size: 10, now: 0 })).toEqual({ items: [], next: null })
   expect((await verify(db)).differences).toEqual([])
 })
 

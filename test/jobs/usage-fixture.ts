@@ -124,7 +124,7 @@ export function usageOn(bench: Bench) {
 
   /** The used units of all windows of a quota, those in its history and the current one, without its opening units. */
   async function usedOf(quotaId: number, opening: number): Promise<number> {
-    const past = await closedWindowsOf(db, quotaId, Number.MAX_SAFE_INTEGER, 10_000, clock.now)
+    const past = await closedWindowsOf(db, quotaId, { size: 10_000, now: clock.now })
     const stored = await findQuota(db, quotaId)
     if (past === undefined || stored === undefined) throw new Error('there is no such quota')
     const used = past.items.map(window => window.used)

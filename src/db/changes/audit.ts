@@ -7,10 +7,10 @@ import { SHARD_COUNT, type Shard, shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf, cut, MAX_SCANNED, type Page, type Slice, scanPage } from '../lists/pages.ts'
 import { CHANGE_LOGS, LOGGED_RESOURCES } from './logs.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
@@ -55,14 +55,7 @@ export interface AuditFilter {
   to?: EpochMs
 }
 
-export interface AuditSlice<Row = AuditedChange> {
-  changes: Row[]
-  /** The place after which the next page begins; null on the last. With one, a page may be short or even empty. */
-  next: AuditKey | null
-}
-
-/** Rows of a table that a page scans, at most, for those that its filters select. */
-const MAX_SCANNED = 5_000
+type AuditSlice<Row> = Slice<Row, AuditKey>
 
 /** A table that the list reads. */
 interface Source {
@@ -108,18 +101,16 @@ const ERASURES: Source = {
 export function listChanges<Row extends AuditedChange = AuditedChange>(
   db: Database,
   filter: AuditFilter,
-  after: AuditKey | undefined,
-  size: number,
-  maxScanned = MAX_SCANNED,
+  page: Page<AuditKey>,
 ): Promise<AuditSlice<Row>> {
   // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
     const slices: AuditSlice<Row>[] = []
     for (const source of [...LOGS, ERASURES]) {
-      if (mayHold(source, filter)) slices.push(await listOf(tx, source, filter, after, size, maxScanned))
+      if (mayHold(source, filter)) slices.push(await listOf<Row>(tx, source, filter, page))
     }
-    return merge(slices, size)
+    return merge(slices, page.size)
   }, 'snapshot')
 }
 
@@ -134,17 +125,17 @@ function mayHold({ resource, id, user }: Source, filter: AuditFilter): boolean {
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
 function merge<Row extends AuditedChange>(slices: readonly AuditSlice<Row>[], size: number): AuditSlice<Row> {
   const [only, ...others] = slices
-  if (others.length === 0) return only ?? { changes: [], next: null }
+  if (others.length === 0) return only ?? { items: [], next: null }
   const end = slices.flatMap(({ next }) => next ?? []).toSorted(newestFirst)[0]
   const changes = slices
-    .flatMap(slice => slice.changes)
+    .flatMap(({ items }) => items)
     .filter(change => end === undefined || newestFirst(change, end) <= 0)
     .toSorted(newestFirst)
-  const page = sliceOf(changes, size)
-  const last = page.items.at(-1)
-  return { changes: page.items, next: page.hasMore && last !== undefined ? last : (end ?? null) }
+  const { items, next } = cut(changes, size, keyOf)
+  return { items, next: next ?? end ?? null }
 }
 
+const keyOf = ({ at, resource, shard, id, version }: AuditKey): AuditKey => ({ at, resource, shard, id, version })
 const rankOf = (resource: AuditedResource) => AUDITED_RESOURCES.indexOf(resource)
 
 function newestFirst(one: AuditKey, other: AuditKey): number {
@@ -159,48 +150,27 @@ function newestFirst(one: AuditKey, other: AuditKey): number {
 
 /* ── One table ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-async function listOf<Row extends AuditedChange>(
+function listOf<Row extends AuditedChange>(
   tx: Queryable,
   source: Source,
   filter: AuditFilter,
-  after: AuditKey | undefined,
-  size: number,
-  maxScanned: number,
+  { after, size, maxScanned = MAX_SCANNED }: Page<AuditKey>,
 ): Promise<AuditSlice<Row>> {
-  const values: SqlValue[] = []
+  const [values, keys]: [SqlValue[], SqlValue[]] = [[], []]
   const scanned = scanOf(source, filter, after, values)
   const conditions = conditionsOf(filter, values)
-  const rows = await tx.query<Row>({
-    text: sql`select * from (
+  const text = sql`select * from (
         select ${source.columns} from (${scanned} limit ${bind(values, maxScanned)}) scanned
-      ) c where ${allOf(conditions)} limit ${bind(values, size + 1)}`,
-    values,
+      ) c where ${allOf(conditions)} limit ${bind(values, size + 1)}`
+  const end = sql`select at, resource, shard, id, version from (
+        select ${source.columns} from (${scanOf(source, filter, after, keys)} offset ${bind(keys, maxScanned - 1)} limit 2) ends
+      ) c`
+  return scanPage<Row, AuditKey>(tx, size, {
+    page: { text, values },
+    keyOf,
+    // Where each row that is scanned is selected, less than a scan is all there is.
+    end: conditions.length === 0 && size < maxScanned ? undefined : { text: end, values: keys },
   })
-  const { items, hasMore } = sliceOf(rows, size)
-  const last = items.at(-1)
-  if (hasMore && last !== undefined) return { changes: items, next: last }
-  // Where each row that was scanned is selected, less than a scan is all there is.
-  if (conditions.length === 0 && rows.length < maxScanned) return { changes: items, next: null }
-  return { changes: items, next: await endOfScan(tx, source, filter, after, maxScanned) }
-}
-
-/** The last row that a page scanned, if there are more behind it. */
-async function endOfScan(
-  tx: Queryable,
-  source: Source,
-  filter: AuditFilter,
-  after: AuditKey | undefined,
-  maxScanned: number,
-): Promise<AuditKey | null> {
-  const values: SqlValue[] = []
-  const scanned = scanOf(source, filter, after, values)
-  const ends = await tx.query<AuditKey>({
-    text: sql`select at, resource, shard, id, version from (
-        select ${source.columns} from (${scanned} offset ${bind(values, maxScanned - 1)} limit 2) ends
-      ) c`,
-    values,
-  })
-  return ends.length === 2 ? (ends[0] ?? null) : null
 }
 
 /** Selects the rows that an index finds, in its order: of a quota, webhook, plan, pause, request or user, a call, an actor, or all. */
@@ -280,5 +250,3 @@ function conditionsOf(filter: AuditFilter, values: SqlValue[]): Sql[] {
   }
   return conditions
 }
-
-const allOf = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `))

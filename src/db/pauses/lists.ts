@@ -1,12 +1,12 @@
 /** The list of pauses, newest first. */
+import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Pause, PauseOrigin } from '../../domain/pause.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
-import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
-import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf, MAX_SCANNED, type Page, readPage, type Slice } from '../lists/pages.ts'
 import { activeAt, PAUSE_COLUMNS, PAUSE_SHARD } from './pauses.ts'
 
 export interface PauseFilter {
@@ -14,44 +14,30 @@ export interface PauseFilter {
   user_id?: number
   country?: string
   origin?: PauseOrigin
-  active?: boolean
+  active?: 'true' | 'false'
 }
-
-export interface PauseSlice {
-  pauses: Pause[]
-  /** The id before which the next page begins; null on the last. With one, a page may be short or even empty. */
-  next: number | null
-}
-
-/** Pauses that a page scans, at most, for those that its filters select. */
-const MAX_SCANNED = 5_000
 
 /**
- * A page of pauses, newest first, before an id. The active ones are few, and among any number that have ended: an index has them, and
+ * A page of pauses, newest first, by id. The active ones are few, and among any number that have ended: an index has them, and
  * they are sorted. The others are read in their order, up to a bound.
  */
 export function listPauses(
   db: Database,
   filter: PauseFilter,
-  before: number,
-  size: number,
-  now: EpochMs,
-  maxScanned = MAX_SCANNED,
-): Promise<PauseSlice> {
-  const values: SqlValue[] = [before]
-  const scanned =
-    filter.active === true ? activePauses(values, now) : sql`${IN_ORDER} limit ${bind(values, maxScanned)}`
+  { after = MAX_INTEGER, size, now, maxScanned = MAX_SCANNED }: Page<number>,
+): Promise<Slice<Pause, number>> {
+  const values: SqlValue[] = [after]
+  const isActive = filter.active === 'true'
+  const scanned = isActive ? activePauses(values, now) : sql`${IN_ORDER} limit ${bind(values, maxScanned)}`
   // Materialized, so that the planner does not look for the few active ones in the order of all.
   const text = sql`with scanned as materialized (${scanned}) select ${PAUSE_COLUMNS} from scanned where ${whereClauseOf(filter, values, now)}
     order by id desc limit ${bind(values, size + 1)}`
-  // One snapshot, so that the next page begins exactly where this scan ended.
-  return db.transaction(async tx => {
-    if (filter.active !== true) await tx.query({ text: IN_INDEX_ORDER })
-    const { items, hasMore } = sliceOf(await tx.query<Pause>({ text, values }), size)
-    const last = items.at(-1)
-    if (hasMore && last !== undefined) return { pauses: items, next: last.id }
-    return { pauses: items, next: filter.active === true ? null : await endOfScan(tx, before, maxScanned) }
-  }, 'snapshot')
+  const end = {
+    text: sql`select id from pause where shard = ${SHARD} and id < $1 order by id desc offset $2 limit 2`,
+    values: [after, maxScanned - 1],
+  }
+  const scan = { page: { text, values }, keyOf: ({ id }: Pause) => id }
+  return isActive ? readPage(db, size, scan, null) : readPage(db, size, { ...scan, end })
 }
 
 /** How many pauses deny messages: `MAX_PAUSES` at most. */
@@ -69,15 +55,6 @@ const IN_ORDER = sql`select * from pause where shard = ${SHARD} and id < $1 orde
 const activePauses = (values: SqlValue[], now: EpochMs): Sql =>
   sql`select * from pause where shard = ${SHARD} and ${activeAt(bind(values, timestampParam(now)))} and id < $1`
 
-/** The last pause that a page scanned, if there are more behind it. */
-async function endOfScan(tx: Queryable, before: number, maxScanned: number): Promise<number | null> {
-  const ends = await tx.query<{ id: number }>({
-    text: sql`select id from pause where shard = ${SHARD} and id < $1 order by id desc offset $2 limit 2`,
-    values: [before, maxScanned - 1],
-  })
-  return ends.length === 2 ? (ends[0]?.id ?? null) : null
-}
-
 function whereClauseOf(filter: PauseFilter, values: SqlValue[], now: EpochMs): Sql {
   const { user_id, country, origin, active, ...none } = filter
   none satisfies Record<string, never>
@@ -85,6 +62,6 @@ function whereClauseOf(filter: PauseFilter, values: SqlValue[], now: EpochMs): S
   if (user_id !== undefined) conditions.push(sql`(user_id = ${bind(values, user_id)} or user_id is null)`)
   if (country !== undefined) conditions.push(sql`country = ${bind(values, country)}`)
   if (origin !== undefined) conditions.push(sql`origin = ${bind(values, origin)}`)
-  if (active === false) conditions.push(sql`not (${activeAt(bind(values, timestampParam(now)))})`)
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  if (active === 'false') conditions.push(sql`not (${activeAt(bind(values, timestampParam(now)))})`)
+  return allOf(conditions)
 }

@@ -1,13 +1,13 @@
 /** Rows of plans. There are few, all in one shard: see the migration `plans`. */
-import { MAX_PLANS } from '../../domain/bounds.ts'
+import { MAX_INTEGER, MAX_PLANS } from '../../domain/bounds.ts'
 import { type Plan, type PlanVersion, slotOf } from '../../domain/plan.ts'
 import { COMMON_SHARD } from '../../domain/shard.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
-import { type Slice, sliceOf } from '../connection/slice.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { slotIn, storedSlot } from '../ledger/stored-period.ts'
+import { cut, type Page, type Slice } from '../lists/pages.ts'
 
 /** The shard of all plans. */
 export const PLAN_SHARD = COMMON_SHARD
@@ -54,16 +54,17 @@ export async function findDefaultPlan(db: Queryable): Promise<Plan | undefined> 
   return plan
 }
 
-/** A page of plans, newest first, before an id. */
-export function listPlans(db: Database, archived: boolean, before: number, size: number): Promise<Slice<Plan>> {
+/** A page of plans, newest first. */
+export function listPlans(
+  db: Database,
+  { archived }: { archived?: 'true' | 'false' },
+  { after = MAX_INTEGER, size }: Page<number>,
+): Promise<Slice<Plan, number>> {
   return db.transaction(async tx => {
     await tx.query({ text: LISTS })
-    const state = archived ? sql`is not null` : sql`is null`
-    const plans = await plansOf(tx, sql`p.id < $1 and p.archived_at ${state} order by p.id desc limit $2`, [
-      before,
-      size + 1,
-    ])
-    return sliceOf(plans, size)
+    const state = archived === 'true' ? sql`is not null` : sql`is null`
+    const page = sql`p.id < $1 and p.archived_at ${state} order by p.id desc limit $2`
+    return cut(await plansOf(tx, page, [after, size + 1]), size, ({ id }) => id)
   }, 'snapshot')
 }
 

@@ -4,12 +4,12 @@ import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import { type Shard, shardOfQuota } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
-import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { type Page, readPage, type Slice } from '../lists/pages.ts'
 import { NOT_DELETED } from './conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 
@@ -30,15 +30,11 @@ export interface AlertKey {
   id: number
 }
 
+type MarkedQuota = Quota & { reached: number; reached_at: EpochMs }
+
 /** The place before the first alert with less than a percent: no mark has the quota id 0. */
 export function firstBelow(percent: number): AlertKey {
   return { percent, at: 0, id: 0 }
-}
-
-export interface AlertSlice {
-  alerts: Alert[]
-  /** Null on the last page. A page with a key may hold fewer alerts than were asked for, even none. */
-  next: AlertKey | null
 }
 
 /**
@@ -57,32 +53,26 @@ const STANDING = sql`${NOT_DELETED} and q.enabled and q.starts_at <= $1 and (q.e
     where p = any (q.alert_at) and q.used * 100 >= p * (q."limit" + q.rolled_over))`
 
 /** Live quotas at a percent that was emitted in the window that holds now: the highest first, of equal ones the latest. */
-export function listAlerts(
+export async function listAlerts(
   db: Database,
-  after: AlertKey | undefined,
-  size: number,
-  now: EpochMs,
-  maxScanned = MAX_ALERTS_SCANNED,
-): Promise<AlertSlice> {
+  { after, size, now, maxScanned = MAX_ALERTS_SCANNED }: Page<AlertKey>,
+): Promise<Slice<Alert, AlertKey>> {
   const values: SqlValue[] = [timestampParam(now)]
+  const keys: SqlValue[] = []
   const marks = marksAfter(after, values, maxScanned)
-  const page = sql`select ${QUOTA_COLUMNS}, a.reached, a.reached_at
+  const text = sql`select ${QUOTA_COLUMNS}, a.reached, a.reached_at
     from (${marks}) a join quota q on q.shard = a.of_shard and q.id = a.of_quota
     where a.ends_at > $1 and ${STANDING}
     order by a.reached desc, a.reached_at desc, a.of_quota desc limit ${bind(values, size + 1)}`
-
-  // One snapshot, so that the next page begins exactly where this scan ended.
-  return db.transaction(async tx => {
-    await tx.query({ text: LISTS })
-    const rows = await tx.query<Quota & { reached: number; reached_at: EpochMs }>({ text: page, values })
-    const { items, hasMore } = sliceOf(rows, size)
-    const alerts = items.map(({ reached: percent, reached_at: at, ...quota }) => ({ quota, percent, at }))
-    const last = alerts.at(-1)
-    if (hasMore && last !== undefined) {
-      return { alerts, next: { percent: last.percent, at: last.at, id: last.quota.id } }
-    }
-    return { alerts, next: await endOfScan(tx, after, maxScanned) }
-  }, 'snapshot')
+  const end = sql`select reached, reached_at, of_quota as id from (${marksAfter(after, keys, maxScanned + 1)}) a
+           order by reached desc, reached_at desc, of_quota desc offset ${bind(keys, maxScanned - 1)}`
+  const scan = {
+    page: { text, values },
+    keyOf: ({ reached: percent, reached_at: at, id }: MarkedQuota) => ({ percent, at, id }),
+    end: { text: end, values: keys },
+  }
+  const { items, next } = await readPage(db, size, scan, LISTS)
+  return { items: items.map(({ reached: percent, reached_at: at, ...quota }) => ({ quota, percent, at })), next }
 }
 
 function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: number): Sql {
@@ -90,17 +80,6 @@ function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: numb
   return sql`select shard as of_shard, quota_id as of_quota, percent as reached, at as reached_at, ends_at from quota_alert
     where percent <= 100${key === undefined ? sql`` : sql` and (percent, at, quota_id) < (${joinSql(key)})`}
     order by percent desc, at desc, quota_id desc limit ${bind(values, limit)}`
-}
-
-/** The last mark that a page read, if there are more behind it. */
-async function endOfScan(tx: Queryable, after: AlertKey | undefined, maxScanned: number): Promise<AlertKey | null> {
-  const values: SqlValue[] = []
-  const ends = await tx.query<AlertKey>({
-    text: sql`select reached as percent, reached_at as at, of_quota as id from (${marksAfter(after, values, maxScanned + 1)}) a
-           order by reached desc, reached_at desc, of_quota desc offset ${bind(values, maxScanned - 1)}`,
-    values,
-  })
-  return ends.length === 2 ? (ends[0] ?? null) : null
 }
 
 /**

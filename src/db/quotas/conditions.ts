@@ -4,8 +4,9 @@ import type { QuotaKind } from '../../domain/quota-settings.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf } from '../lists/pages.ts'
 
 /** The parts of which a filter is made. */
 interface QuotaFilterParts {
@@ -89,7 +90,7 @@ const conditionOf = (part: FilterPart, filter: QuotaFilter, values: SqlValue[], 
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
 export function whereClauseOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
   const conditions = PARTS.map(part => conditionOf(part, filter, values, now)).filter(condition => condition !== null)
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 /** The parts of the filter that are conditions on a row. */

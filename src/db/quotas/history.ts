@@ -1,13 +1,14 @@
 /** The past of a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
+import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { type ClosedWindow, roll } from '../../domain/quota.ts'
 import { shardOf, shardOfQuota } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { type AuditedChange, type AuditKey, listChanges } from '../changes/audit.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
-import { type Slice, sliceOf } from '../connection/slice.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { cut, type Page, type Slice } from '../lists/pages.ts'
 import { findQuota } from './quotas.ts'
 
 /** A change of a quota: a call makes each, and leaves a quota. */
@@ -57,32 +58,29 @@ export async function changedByRequest(
   return new Set(rows.map(({ quota_id }) => quota_id))
 }
 
-/** Changes before a version, newest first; undefined if there never was such a quota. */
+/** A page of changes, newest first; undefined if there never was such a quota. */
 export async function changesOf(
   db: Database,
   quotaId: number,
-  before: number,
-  size: number,
-): Promise<Slice<RecordedChange> | undefined> {
-  const after: AuditKey = { at: 0, resource: 'quota', shard: shardOfQuota(quotaId), id: quotaId, version: before }
-  const { changes, next } = await listChanges<RecordedChange>(db, { quota_id: quotaId }, after, size)
+  { after = MAX_INTEGER, ...page }: Page<number>,
+): Promise<Slice<RecordedChange, number> | undefined> {
+  const place: AuditKey = { at: 0, resource: 'quota', shard: shardOfQuota(quotaId), id: quotaId, version: after }
+  const { items, next } = await listChanges<RecordedChange>(db, { quota_id: quotaId }, { ...page, after: place })
   // Every quota has a change, its creation: only an empty result leaves open whether the quota exists.
-  if (changes.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
-  return { items: changes, hasMore: next !== null }
+  if (items.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
+  return { items, next: next === null ? null : next.version }
 }
 
 /**
- * Closed windows before a number, newest first; undefined if there never was such a quota. A window that has ended
+ * A page of closed windows, newest first; undefined if there never was such a quota. A window that has ended
  * without a row yet, because nothing has written to the quota since, is among them. The snapshot keeps it from showing
  * twice if its row is written meanwhile.
  */
 export function closedWindowsOf(
   db: Database,
   quotaId: number,
-  before: number,
-  size: number,
-  now: EpochMs,
-): Promise<Slice<ClosedWindow> | undefined> {
+  { after = MAX_INTEGER, size, now }: Page<number>,
+): Promise<Slice<ClosedWindow, number> | undefined> {
   return db.transaction(async tx => {
     const quota = await findQuota(tx, quotaId)
     if (quota === undefined) return undefined
@@ -90,9 +88,10 @@ export function closedWindowsOf(
       text: sql`select window_no, window_start, window_end, "limit", overage_limit, rolled_over, used, reserved, carried
              from quota_window
              where shard = $1 and quota_id = $2 and window_no < $3 order by window_no desc limit $4`,
-      values: [shardOfQuota(quotaId), quotaId, before, size + 1],
+      values: [shardOfQuota(quotaId), quotaId, after, size + 1],
     })
     const { closed } = roll(quota, now)
-    return sliceOf(closed !== null && closed.window_no < before ? [closed, ...stored] : stored, size)
+    const windows = closed !== null && closed.window_no < after ? [closed, ...stored] : stored
+    return cut(windows, size, ({ window_no }) => window_no)
   }, 'snapshot')
 }

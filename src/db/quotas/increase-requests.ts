@@ -1,5 +1,5 @@
 /** Rows of users' requests for more units. Each lies in the shard of its user, which its id holds. */
-import { MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
+import { MAX_INTEGER, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import type { IncreaseRequest, RequestStatus } from '../../domain/increase-request.ts'
 import { type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
 import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs } from '../../domain/time.ts'
@@ -7,8 +7,9 @@ import { runPerCitusShard } from '../cluster/parts.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
-import { BY_KEYS, IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf, type Page, readPage, type Slice } from '../lists/pages.ts'
 
 const COLUMNS = [
   'id',
@@ -42,24 +43,20 @@ export interface IncreaseRequestFilter {
   status?: RequestStatus
 }
 
-/** Requests, newest first: at most `size` below the id `before`. An index has those of each filter in this order. */
+/** A page of requests, newest first. An index has those of each filter in this order. */
 export function listIncreaseRequests(
   db: Database,
   { user_id, status }: IncreaseRequestFilter,
-  before: number,
-  size: number,
-): Promise<IncreaseRequest[]> {
-  const values: SqlValue[] = [before, size]
+  { after = MAX_INTEGER, size }: Page<number>,
+): Promise<Slice<IncreaseRequest, number>> {
+  const values: SqlValue[] = [after, size + 1]
   const conditions: Sql[] = [sql`id < $1`]
   if (user_id !== undefined)
     conditions.push(sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`)
   if (status !== undefined) conditions.push(sql`status = ${bind(values, status)}`)
-  const text = sql`select ${REQUEST_COLUMNS} from increase_request where ${joinSql(conditions, sql` and `)}
+  const text = sql`select ${REQUEST_COLUMNS} from increase_request where ${allOf(conditions)}
     order by id desc limit $2`
-  return db.transaction(async tx => {
-    await tx.query({ text: IN_INDEX_ORDER })
-    return tx.query<IncreaseRequest>({ text, values })
-  }, 'snapshot')
+  return readPage(db, size, { page: { text, values }, keyOf: ({ id }) => id })
 }
 
 /**

@@ -5,9 +5,9 @@ import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'
+import { cut, type Slice, scanPage } from '../lists/pages.ts'
 import { conditionalPartsOf, presenceOf, type QuotaFilter, TOTALS, whereClauseOf } from './conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import {
@@ -34,18 +34,12 @@ export interface QuotaOrder {
 /** The beginning of a page: after a number of rows, or after the row with this key. */
 export type PageStart = { skip: number } | { after: PageKey }
 
-export interface QuotaSlice {
-  quotas: Quota[]
+export interface QuotaSlice extends Slice<Quota, PageKey> {
   /**
    * The number of quotas that the filter selects: exactly, or if that would read too many rows, at least this many.
    * Absent if the page began after a key.
    */
   total?: Total
-  /**
-   * The key after which the next page begins; null on the last. A page with a next one may hold fewer quotas than were
-   * asked for, even none, if the filter selects few among many.
-   */
-  next: PageKey | null
 }
 
 export type Total = { exactly: number } | { atLeast: number }
@@ -134,11 +128,11 @@ async function listByUse(
     'after' in start
       ? ranked.filter(({ key }) => sign * compareKeys(key, start.after) > 0)
       : ranked.slice(Math.min(start.skip, ranked.length))
-  const { items, hasMore } = sliceOf(rest, size)
+  const { items, next } = cut(rest, size, ({ key }) => key)
   return {
-    quotas: items.map(({ quota }) => quota),
+    items: items.map(({ quota }) => quota),
     ...('skip' in start ? { total: { exactly: ranked.length } } : {}),
-    next: hasMore ? (items.at(-1)?.key ?? null) : null,
+    next,
   }
 }
 
@@ -175,14 +169,14 @@ async function numberedPage(
   total: Total,
 ): Promise<QuotaSlice | 'too_deep'> {
   if ('exactly' in total) {
-    if (skip >= total.exactly) return { quotas: [], total, next: null }
+    if (skip >= total.exactly) return { items: [], total, next: null }
     const behind = Math.max(0, total.exactly - skip - query.size)
     if (behind < skip) return pageFromEnd(tx, query, behind, total)
   }
   if (skip > MAX_SKIPPED) return 'too_deep'
   const slice = await walk(tx, query, undefined, skip)
   // The scan ended before the page began.
-  if (slice.quotas.length === 0 && skip > 0 && slice.next !== null) return 'too_deep'
+  if (slice.items.length === 0 && skip > 0 && slice.next !== null) return 'too_deep'
   return { ...slice, total }
 }
 
@@ -196,11 +190,11 @@ async function pageFromEnd(
   const skip = 'skip' in query.start ? query.start.skip : 0
   const size = Math.min(query.size, total.exactly - skip)
   const reversed = { ...query, size, order: { ...query.order, descending: !query.order.descending } }
-  const rows = await walkedRows(tx, reversed, undefined, behind, size)
+  const rows = await tx.query<Row>(walkedRows(reversed, undefined, behind, size))
   if (rows.length < size) return 'too_deep'
   const last = rows[0]
   return {
-    quotas: rows.toReversed().map(quotaOf),
+    items: rows.toReversed().map(quotaOf),
     total,
     next: behind === 0 || last === undefined ? null : pageKeyOf(last),
   }
@@ -209,37 +203,33 @@ async function pageFromEnd(
 type Row = Quota & { sort_key: number | string }
 const quotaOf = ({ sort_key: _, ...quota }: Row): Quota => quota
 
-function pageOf(rows: readonly Row[], size: number): QuotaSlice {
-  const { items, hasMore } = sliceOf(rows, size)
-  const last = items.at(-1)
-  return { quotas: items.map(quotaOf), next: hasMore && last !== undefined ? pageKeyOf(last) : null }
-}
+const withoutKeys = ({ items, next }: Slice<Row, PageKey>): QuotaSlice => ({ items: items.map(quotaOf), next })
 
 /** A page in the order of an index, after a key or a number of rows. */
 async function walk(tx: Transaction, query: IndexedQuery, after: PageKey | undefined, skip = 0): Promise<QuotaSlice> {
-  const rows = await walkedRows(tx, query, after, skip, query.size + 1)
-  const slice = pageOf(rows, query.size)
-  if (slice.next !== null) return slice
-  return { ...slice, next: await endOfScan(tx, query, after, skip) }
+  const { by, descending } = query.order
+  const stream = walkedStream(query, after)
+  const bound = scanBound(query, stream, skip)
+  const values: SqlValue[] = []
+  const rows = stream.rows(values, bound + 1, sql`id`)
+  const end = sql`select sort_key, ${by === 'id' ? sql`sort_key as id` : sql`id`} from (${rows}) s
+           order by ${orderBy(by, descending)} offset ${bind(values, bound - 1)}`
+  const page = walkedRows(query, after, skip, query.size + 1)
+  return withoutKeys(
+    await scanPage<Row, PageKey>(tx, query.size, { page, keyOf: pageKeyOf, end: { text: end, values } }),
+  )
 }
 
-function walkedRows(
-  tx: Queryable,
-  query: IndexedQuery,
-  after: PageKey | undefined,
-  skip: number,
-  limit: number,
-): Promise<Row[]> {
+/** Selects rows in the order of an index. */
+function walkedRows(query: IndexedQuery, after: PageKey | undefined, skip: number, limit: number) {
   const { filter, order, now } = query
   const stream = walkedStream(query, after)
   const values: SqlValue[] = []
   const rows = stream.rows(values, scanBound(query, stream, skip))
-  return tx.query<Row>({
-    text: sql`select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${whereClauseOf(filter, now, values)}
+  const text = sql`select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${whereClauseOf(filter, now, values)}
            order by ${orderBy(order.by, order.descending)}
-           limit ${bind(values, limit)} offset ${bind(values, skip)}`,
-    values,
-  })
+           limit ${bind(values, limit)} offset ${bind(values, skip)}`
+  return { text, values }
 }
 
 function walkedStream({ filter, order, now }: IndexedQuery, after: PageKey | undefined): Stream {
@@ -253,27 +243,6 @@ function scanBound({ filter, size, bounds }: IndexedQuery, stream: Stream, skip:
 
 function holdsOnly({ fulfills }: Stream, filter: QuotaFilter): boolean {
   return conditionalPartsOf(filter).every(part => fulfills.includes(part))
-}
-
-/** The last row that a page read, if there are more behind it. */
-async function endOfScan(
-  tx: Queryable,
-  query: IndexedQuery,
-  after: PageKey | undefined,
-  skip: number,
-): Promise<PageKey | null> {
-  const { by, descending } = query.order
-  const stream = walkedStream(query, after)
-  const bound = scanBound(query, stream, skip)
-  const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1, sql`id`)
-  const ends = await tx.query<{ sort_key: number | string; id: number }>({
-    text: sql`select sort_key, ${by === 'id' ? sql`sort_key as id` : sql`id`} from (${rows}) s
-           order by ${orderBy(by, descending)} offset ${bind(values, bound - 1)}`,
-    values,
-  })
-  const [end] = ends
-  return ends.length === 2 && end !== undefined ? pageKeyOf(end) : null
 }
 
 /** The total of a filter: from the numbers in `shard_head`, or counted up to a bound. */
@@ -333,9 +302,7 @@ async function sortedPage(
     values,
   })
   const { read, total } = found[0] ?? { read: 0, total: 0 }
-  const slice = pageOf(
-    found.filter(({ id }) => id !== null).map(({ read: _, total: __, ...row }) => row),
-    size,
-  )
+  const selectedRows = found.filter(({ id }) => id !== null).map(({ read: _, total: __, ...row }) => row)
+  const slice = withoutKeys(cut(selectedRows, size, pageKeyOf))
   return { slice: 'after' in start ? slice : { ...slice, total: { exactly: total } }, read }
 }

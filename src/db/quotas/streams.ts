@@ -7,8 +7,9 @@ import { EXHAUSTED } from '../../domain/alerts.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf } from '../lists/pages.ts'
 import { type FilterPart, NOT_DELETED, presenceOf, type QuotaFilter } from './conditions.ts'
 
 /** The orders that an index holds. */
@@ -164,7 +165,7 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
       if (after !== undefined) conditions.push(afterKey(by, descending, after, values, key))
       if (from !== undefined && (after === undefined || descending)) conditions.push(sql`${key} >= ${from(values)}`)
       if (to !== undefined && (after === undefined || !descending)) conditions.push(sql`${key} < ${to(values)}`)
-      return rowsOf(joinSql(conditions, sql` and `), key, orderBy(by, descending), bind(values, limit), columns)
+      return rowsOf(allOf(conditions), key, orderBy(by, descending), bind(values, limit), columns)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Rows of transfers. Each lies in the shard of its giver, as does its reservation. */
+import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { openingIdOf } from '../../domain/reservation.ts'
 import { shardOf, shardOfQuota } from '../../domain/shard.ts'
@@ -7,6 +8,7 @@ import type { Transfer } from '../../domain/transfer.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { cut, type Page, type Slice } from '../lists/pages.ts'
 
 const COLUMNS = [
   'id',
@@ -60,25 +62,21 @@ export async function setReturned(tx: Transaction, { id, returned }: Transfer): 
   })
 }
 
-/** Transfers from or to a user, or of all users, newest first: at most `size` below the id `before`. */
+/** A page of the transfers from or to a user, or of all users, newest first. */
 export async function listTransfers(
   db: Queryable,
-  { userId, before, size }: { userId: number | undefined; before: number; size: number },
-): Promise<Transfer[]> {
+  { user_id }: { user_id?: number },
+  { after = MAX_INTEGER, size }: Page<number>,
+): Promise<Slice<Transfer, number>> {
   const page = sql`id < $1 order by id desc limit $2`
-  if (userId === undefined)
-    return db.query<Transfer>({
-      text: sql`select ${TRANSFER_COLUMNS} from transfer where ${page}`,
-      values: [before, size],
-    })
-  return db.query<Transfer>({
-    text: sql`select ${TRANSFER_COLUMNS} from (
+  const all = sql`select ${TRANSFER_COLUMNS} from transfer where ${page}`
+  const ofUser = sql`select ${TRANSFER_COLUMNS} from (
         (select ${TRANSFER_COLUMNS} from transfer where shard = $3 and user_id = $4 and ${page})
         union
         (select ${TRANSFER_COLUMNS} from transfer where to_user_id = $4 and ${page})
-      ) t order by id desc limit $2`,
-    values: [before, size, shardOf(userId), userId],
-  })
+      ) t order by id desc limit $2`
+  const values = [after, size + 1, ...(user_id === undefined ? [] : [shardOf(user_id), user_id])]
+  return cut(await db.query<Transfer>({ text: user_id === undefined ? all : ofUser, values }), size, ({ id }) => id)
 }
 
 /**

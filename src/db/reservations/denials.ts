@@ -6,14 +6,14 @@ import type { ExplanationView } from '../../domain/explanation.ts'
 import type { DenialReason, Unnamed } from '../../domain/reservation.ts'
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import type { Database, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
-import { BY_KEYS, IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { DENIAL_COLUMNS } from '../ledger/add-denials.ts'
 import { readEndedQuotas, readEndedQuotasOfShard } from '../ledger/load-ended-quotas.ts'
+import { allOf, type Page, readPage, type Slice } from '../lists/pages.ts'
 
 /** A denial in the log, without its explanation. */
 export type LoggedDenial = Denial & DenialKey
@@ -37,12 +37,6 @@ export interface DenialFilter {
   to?: EpochMs
 }
 
-export interface DenialSlice {
-  denials: ListedDenial[]
-  /** The denial after which the next page begins; null on the last. With one, a page may be short or even empty. */
-  next: DenialKey | null
-}
-
 const COLUMNS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS])
 /** The subject, after the page is cut. */
 const SENDER = sql`(select subject from principal where id = d.sender) as sender`
@@ -60,47 +54,22 @@ const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 export function listDenials(
   db: Database,
   filter: DenialFilter,
-  after: DenialKey | undefined,
-  size: number,
-  maxScanned = MAX_SCANNED_DENIALS,
-): Promise<DenialSlice> {
-  const values: SqlValue[] = []
+  { after, size, maxScanned = MAX_SCANNED_DENIALS }: Page<DenialKey>,
+): Promise<Slice<ListedDenial, DenialKey>> {
+  const [values, keys]: [SqlValue[], SqlValue[]] = [[], []]
   const among = rangeOf(filter, after, values)
   const selected = whereClauseOf(filter, values)
-  const page = sql`select ${COLUMNS}, ${SENDER} from (
+  const text = sql`select ${COLUMNS}, ${SENDER} from (
       select shard, ${COLUMNS}, sender, ${timeOf(filter)} as denied_at from denial where ${among}
       order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
     ) d where ${selected} order by denied_at desc, number desc limit ${bind(values, size + 1)}`
-
-  // One snapshot, so that the next page begins exactly where this scan ended.
-  return db.transaction(async tx => {
-    await tx.query({ text: IN_INDEX_ORDER })
-    const { items, hasMore } = sliceOf(await tx.query<ListedDenial>({ text: page, values }), size)
-    const last = items.at(-1)
-    if (hasMore && last !== undefined) return { denials: items, next: keyOf(last) }
-    return { denials: items, next: await endOfScan(tx, filter, after, maxScanned) }
-  }, 'snapshot')
-}
-
-/** The last denial that a page scanned, if there are more behind it. */
-async function endOfScan(
-  tx: Queryable,
-  filter: DenialFilter,
-  after: DenialKey | undefined,
-  maxScanned: number,
-): Promise<DenialKey | null> {
-  const values: SqlValue[] = []
-  const among = rangeOf(filter, after, values)
-  const ends = await tx.query<DenialKey>({
-    text: sql`select user_id, at, number from denial where ${among} order by ${timeOf(filter)} desc, number desc
-           offset ${bind(values, maxScanned - 1)} limit 2`,
-    values,
+  const end = sql`select user_id, at, number from denial where ${rangeOf(filter, after, keys)} order by ${timeOf(filter)} desc, number desc
+           offset ${bind(keys, maxScanned - 1)} limit 2`
+  return readPage(db, size, {
+    page: { text, values },
+    keyOf: ({ user_id, at, number }) => ({ user_id, at, number }),
+    end: { text: end, values: keys },
   })
-  return ends.length === 2 ? (ends[0] ?? null) : null
-}
-
-function keyOf({ user_id, at, number }: LoggedDenial): DenialKey {
-  return { user_id, at, number }
 }
 
 /** The conditions that an index bounds: the sender's id or the user, the time, and the cursor. */
@@ -119,7 +88,7 @@ function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: Sql
   if (after !== undefined)
     conditions.push(sql`(${timeOf(filter)}, number) < (${timestamp(after.at)}, ${bind(values, after.number)})`)
   else if (to !== undefined) conditions.push(sql`${timeOf(filter)} < ${timestamp(to)}`)
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 /** The conditions for what a message did not name. Text of the statement comes from here, never from the filter itself. */
@@ -142,7 +111,7 @@ function whereClauseOf(filter: DenialFilter, values: SqlValue[]): Sql {
   if (sender !== undefined)
     conditions.push(sql`sender = (select id from principal where subject = ${bind(values, sender)})`)
   if (without !== undefined) conditions.push(WITHOUT[without])
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 /** A denial with its explanation as it was logged. */

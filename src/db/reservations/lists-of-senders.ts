@@ -12,6 +12,7 @@ import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { allOf, cut, type Page, type Slice } from '../lists/pages.ts'
 import { type ListedReservation, STATE_CONDITIONS } from './lists.ts'
 
 export interface SenderFilter {
@@ -35,22 +36,13 @@ export interface SenderKey {
   last: { user_id: number; id: string } | null
 }
 
-export interface SenderSlice {
-  reservations: Omit<ListedReservation, 'made_by' | 'settled_by'>[]
-  /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
-  next: SenderKey | null
-}
+type SenderSlice = Slice<Omit<ListedReservation, 'made_by' | 'settled_by'>, SenderKey>
 
 /** Reservations that a page reads, for those of the sender; a few more if several expire at the same time. */
 export const MAX_SCANNED = 20_000
 
 /** A page of a sender's reservations. */
-export function listOfSender(
-  db: Database,
-  filter: SenderFilter,
-  after: SenderKey | undefined,
-  page: { size: number; now: EpochMs; maxScanned?: number },
-): Promise<SenderSlice> {
+export function listOfSender(db: Database, filter: SenderFilter, page: Page<SenderKey>): Promise<SenderSlice> {
   // One snapshot for all shards.
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS_IN_ORDER })
@@ -59,8 +51,8 @@ export function listOfSender(
       text: sql`select id from principal where subject = $1`,
       values: [filter.sender],
     })
-    if (principal === undefined) return { reservations: [], next: null }
-    const starts = await startsOf(tx, filter, after, page.now)
+    if (principal === undefined) return { items: [], next: null }
+    const starts = await startsOf(tx, filter, page)
     return walk(tx, starts, values => whereClauseOf(filter, principal.id, values), page)
   }, 'snapshot')
 }
@@ -75,8 +67,7 @@ const CLOSED_UNTIL = sql`case when $2 and w.closed_until <= $3 then w.closed_unt
 async function startsOf(
   tx: Queryable,
   { state, users }: SenderFilter,
-  after: SenderKey | undefined,
-  now: EpochMs,
+  { after, now }: Page<SenderKey>,
 ): Promise<SenderKey[]> {
   const named = users === 'all' ? SHARDS : [...new Set([...users].map(shardOf))]
   const rows = await tx.query<{ shard: Shard; closed_until: EpochMs; first: EpochMs | null }>({
@@ -102,27 +93,21 @@ async function walk(
   tx: Queryable,
   starts: readonly SenderKey[],
   selected: (values: SqlValue[]) => Sql,
-  { size, maxScanned = MAX_SCANNED }: { size: number; maxScanned?: number },
+  { size, maxScanned = MAX_SCANNED }: Page<SenderKey>,
 ): Promise<SenderSlice> {
   const found: Row[] = []
   let left = maxScanned
   for (const start of starts) {
     const rows = await readShard(tx, start, selected, { size: size - found.length, maxScanned: left })
     found.push(...rows.filter(({ is_selected }) => is_selected))
-    if (found.length > size) {
-      const shown = found.slice(0, size)
-      const last = shown.at(-1)
-      return { reservations: shown.map(reservationOf), next: last === undefined ? null : keyOf(last) }
-    }
+    const { items, next } = cut(found, size, keyOf)
+    if (next !== null) return { items: items.map(reservationOf), next }
     const end = rows.at(-1)
     left -= end?.place ?? 0
     if (end !== undefined && left <= 0)
-      return {
-        reservations: found.map(reservationOf),
-        next: { shard: start.shard, expires_at: end.expires_at, last: null },
-      }
+      return { items: items.map(reservationOf), next: { shard: start.shard, expires_at: end.expires_at, last: null } }
   }
-  return { reservations: found.map(reservationOf), next: null }
+  return { items: found.map(reservationOf), next: null }
 }
 
 type Row = Omit<ListedReservation, 'draws' | 'made_by' | 'settled_by'> & {
@@ -153,7 +138,7 @@ function readShard(
         select ${RESERVATION_COLUMNS}, row_number() over in_order as place, lead(false, 1, true) over in_order as is_last,
           ${selected(values)} as is_selected
         from (
-          select ${RESERVATION_COLUMNS}, made_by from reservation where ${joinSql(range, sql` and `)}
+          select ${RESERVATION_COLUMNS}, made_by from reservation where ${allOf(range)}
           order by expires_at fetch first (${bind(values, maxScanned)}::integer) rows with ties
         ) scanned window in_order as (order by expires_at, user_id, id)
       ) r where is_selected or is_last order by expires_at, user_id, id limit ${bind(values, size + 1)}`,
@@ -165,18 +150,13 @@ function whereClauseOf({ state, users, before }: SenderFilter, principal: number
   const conditions = [sql`coalesce(made_by = ${bind(values, principal)}, false)`, STATE_CONDITIONS[state]]
   if (users !== 'all') conditions.push(sql`user_id = any(${bind(values, [...users])}::bigint[])`)
   if (before !== undefined) conditions.push(sql`created_at < ${bind(values, timestampParam(before))}::timestamptz`)
-  return joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 function keyOf({ user_id, id, expires_at }: Row): SenderKey {
   return { shard: shardOf(user_id), expires_at, last: { user_id, id } }
 }
 
-function reservationOf({
-  place: _place,
-  is_selected: _selected,
-  draws,
-  ...row
-}: Row): SenderSlice['reservations'][number] {
+function reservationOf({ place: _place, is_selected: _selected, draws, ...row }: Row): SenderSlice['items'][number] {
   return { ...row, draws: drawsOf(draws) }
 }

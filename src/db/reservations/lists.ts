@@ -5,12 +5,11 @@ import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
-import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { AUTHORSHIP } from '../ledger/load-authorship.ts'
 import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { allOf, type Page, readPage, type Slice } from '../lists/pages.ts'
 
 /** The filter of a list; `from` is included, `to` is not. */
 export interface ReservationFilter {
@@ -38,12 +37,6 @@ export type ListedReservation = Reservation & Pick<Authorship, 'made_by' | 'sett
 /** A reservation with who made and settled it, and when it was last changed. */
 export type DetailedReservation = Reservation & Authorship & { changed_at: EpochMs }
 
-export interface ReservationSlice {
-  reservations: ListedReservation[]
-  /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
-  next: ReservationKey | null
-}
-
 type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
 
 /**
@@ -58,30 +51,26 @@ const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 const newestFirst = (filter: ReservationFilter) => sql`${timeOf(filter)} desc, user_id desc, id desc`
 
 /** A page of reservations, newest first. */
-export function listReservations(
+export async function listReservations(
   db: Database,
   filter: ReservationFilter,
-  after: ReservationKey | undefined,
-  size: number,
-  maxScanned = MAX_SCANNED_RESERVATIONS,
-): Promise<ReservationSlice> {
-  const values: SqlValue[] = []
+  { after, size, maxScanned = MAX_SCANNED_RESERVATIONS }: Page<ReservationKey>,
+): Promise<Slice<ListedReservation, ReservationKey>> {
+  const [values, keys]: [SqlValue[], SqlValue[]] = [[], []]
   const among = rangeOf(filter, after, values)
   const selected = whereClauseOf(filter, values)
-  const page = sql`select ${RESERVATION_COLUMNS}, ${subjectOf(sql`made_by`)}, ${subjectOf(sql`settled_by`)} from (
+  const text = sql`select ${RESERVATION_COLUMNS}, ${subjectOf(sql`made_by`)}, ${subjectOf(sql`settled_by`)} from (
       select ${RESERVATION_COLUMNS}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, maxScanned)}
     ) r where ${selected} order by made desc, user_id desc, id desc limit ${bind(values, size + 1)}`
-
-  // One snapshot, so that the next page begins exactly where this scan ended.
-  return db.transaction(async tx => {
-    await tx.query({ text: IN_INDEX_ORDER })
-    const { items, hasMore } = sliceOf(await tx.query<Row>({ text: page, values }), size)
-    const reservations = items.map(row => ({ ...row, draws: drawsOf(row.draws) }))
-    const last = reservations.at(-1)
-    if (hasMore && last !== undefined) return { reservations, next: keyOf(last) }
-    return { reservations, next: await endOfScan(tx, filter, after, maxScanned) }
-  }, 'snapshot')
+  const end = sql`select created_at, user_id, id from reservation where ${rangeOf(filter, after, keys)} order by ${newestFirst(filter)}
+           offset ${bind(keys, maxScanned - 1)} limit 2`
+  const { items, next } = await readPage(db, size, {
+    page: { text, values },
+    keyOf: ({ created_at: at, user_id, id }: Row) => ({ at, user_id, id }),
+    end: { text: end, values: keys },
+  })
+  return { items: items.map(row => ({ ...row, draws: drawsOf(row.draws) })), next }
 }
 
 /** The subject of a principal, after the page is cut. */
@@ -100,27 +89,6 @@ export async function findReservation(
     values: [shardOf(userId), userId, id],
   })
   return row && { ...row, draws: drawsOf(row.draws) }
-}
-
-/** The last reservation that a page scanned, if there are more behind it. */
-async function endOfScan(
-  tx: Queryable,
-  filter: ReservationFilter,
-  after: ReservationKey | undefined,
-  maxScanned: number,
-): Promise<ReservationKey | null> {
-  const values: SqlValue[] = []
-  const among = rangeOf(filter, after, values)
-  const ends = await tx.query<ReservationKey>({
-    text: sql`select created_at as at, user_id, id from reservation where ${among} order by ${newestFirst(filter)}
-           offset ${bind(values, maxScanned - 1)} limit 2`,
-    values,
-  })
-  return ends.length === 2 ? (ends[0] ?? null) : null
-}
-
-function keyOf({ created_at: at, user_id, id }: Reservation): ReservationKey {
-  return { at, user_id, id }
 }
 
 /** The conditions that an index bounds: the user, the time, and the cursor. */
@@ -142,7 +110,7 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
   } else if (to !== undefined) {
     bound(sql`<`, to)
   }
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 /** The conditions that are read from the rows. */
@@ -164,7 +132,7 @@ function whereClauseOf(filter: ReservationFilter, values: SqlValue[]): Sql {
   if (message_type !== undefined) conditions.push(sql`message_type = ${bind(values, message_type)}`)
   if (sender !== undefined)
     conditions.push(sql`made_by = (select id from principal where subject = ${bind(values, sender)})`)
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 const settled = sql`committed + released = units`

@@ -6,8 +6,9 @@ import { type UserUsageGroup, usageBucketOf } from '../../domain/usage.ts'
 import type { Sent } from '../../domain/used-before.ts'
 import { type Database, inSnapshot, type SqlValue, type Store, type Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf } from '../lists/pages.ts'
 import {
   columnsOf,
   entriesOf,
@@ -47,7 +48,7 @@ export function whereClauseOf({ country, message_type, ...others }: UsageFilter,
     country === undefined ? [] : [sql`country = ${bind(values, country)}`],
     message_type === undefined ? [] : [sql`message_type = ${bind(values, message_type)}`],
   ].flat()
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 export const isFiltered = (filter: UsageFilter) => Object.values(filter).some(value => value !== undefined)

@@ -4,12 +4,12 @@ import type { Quota } from '../../domain/quota.ts'
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
-import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf, cut, MAX_SCANNED, type Page, type Slice, scanPage } from '../lists/pages.ts'
 import { quotasOfUsers } from '../quotas/quotas.ts'
 import { figuresWalkedAt, type StoredFigures } from './customer-figures.ts'
 import { findUsers, idRangesOf } from './search.ts'
@@ -58,16 +58,11 @@ export interface ListedCustomer {
   quotas: readonly Quota[]
 }
 
-export interface CustomerSlice {
-  customers: ListedCustomer[]
-  /** The place after which the next page begins; null on the last. With one, a page may be short or even empty. */
-  next: CustomerKey | null
+export interface CustomerSlice extends Slice<ListedCustomer, CustomerKey> {
   /** When the oldest of the shards' last walks began; null: not all users have figures yet. */
   walkedAt: EpochMs | null
 }
 
-/** Customers that a page reads, at most, for those that its filters select: some 20 ms. */
-const MAX_SCANNED = 5_000
 /** Users of a plan that a page sorts, at most: all of a larger one are looked for among all customers. */
 const MAX_SORTED = 2_000
 
@@ -79,23 +74,23 @@ export function listCustomers(
   db: Database,
   filter: CustomerFilter,
   order: CustomerOrder,
-  after: CustomerKey | undefined,
-  size: number,
-  now: EpochMs,
-  maxScanned = MAX_SCANNED,
+  { after, size, now, maxScanned = MAX_SCANNED }: Page<CustomerKey>,
 ): Promise<CustomerSlice> {
   // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
     await tx.query({ text: LISTS })
-    const scan = { filter, order, after, isOfPlan: await isSmallPlan(tx, filter.plan_id), max: maxScanned }
-    const values: SqlValue[] = []
+    const scan = { filter, order, after, isOfPlan: await isSmallPlan(tx, filter.plan_id) }
+    const [values, keys]: [SqlValue[], SqlValue[]] = [[], []]
     const scanned = scanOf(scan, values, maxScanned)
-    const page = sql`select c.* from (${scanned}) c ${joinOf(filter)} where ${conditionsOf(filter, values)}
+    const text = sql`select c.* from (${scanned}) c ${joinOf(filter)} where ${conditionsOf(filter, values)}
       order by ${orderBy(order)} limit ${bind(values, size + 1)}`
-    const { items, hasMore } = sliceOf(await tx.query<StoredFigures>({ text: page, values }), size)
-    const last = items.at(-1)
-    const next = hasMore && last !== undefined ? keyOf(last, order) : await endOfScan(tx, scan)
-    return { customers: await withQuotas(tx, items, now), next, walkedAt: await figuresWalkedAt(tx) }
+    const end = sql`select * from (${scanOf(scan, keys, maxScanned + 1)}) c order by ${orderBy(order)} offset ${bind(keys, maxScanned - 1)}`
+    const { items, next } = await scanPage(tx, size, {
+      page: { text, values },
+      keyOf: (row: StoredFigures) => keyOf(row, order),
+      end: { text: end, values: keys },
+    })
+    return { items: await withQuotas(tx, items, now), next, walkedAt: await figuresWalkedAt(tx) }
   }, 'snapshot')
 }
 
@@ -105,12 +100,11 @@ export function searchCustomers(
   text: string,
   filter: CustomerFilter,
   order: CustomerOrder,
-  size: number,
-  now: EpochMs,
-): Promise<Omit<CustomerSlice, 'next'> & { hasMore: boolean }> {
+  { size, now }: Page<CustomerKey>,
+): Promise<CustomerSlice & { has_more: boolean }> {
   return db.transaction(async tx => {
     await tx.query({ text: LISTS })
-    const { items: found, hasMore } = sliceOf(await findUsers(tx, text, idRangesOf(text), size + 1, now), size)
+    const { items: found, next } = cut(await findUsers(tx, text, idRangesOf(text), size + 1, now), size, last => last)
     const ids = found.map(({ user_id }) => user_id)
     const rows = await figuresOfUsers(tx, ids, filter, order)
     const sign = order.descending ? -1 : 1
@@ -123,11 +117,12 @@ export function searchCustomers(
     const fresh = isFiltered ? [] : ids.filter(id => !rows.some(({ user_id }) => user_id === id))
     const unreached = await quotasOf(tx, fresh, now)
     return {
-      customers: [
+      items: [
         ...customers,
         ...fresh.map(user_id => ({ user_id, figures: undefined, quotas: unreached.get(user_id) ?? [] })),
       ],
-      hasMore,
+      next: null,
+      has_more: next !== null,
       walkedAt: await figuresWalkedAt(tx),
     }
   }, 'snapshot')
@@ -162,7 +157,7 @@ function figuresOfUsers(
 ): Promise<StoredFigures[]> {
   return runPerCitusShard(tx, ids, shardOf, part => {
     const values: SqlValue[] = [part.map(shardOf), part]
-    const selected = joinSql([...boundsOf(filter, order, values), conditionsOf(filter, values)], sql` and `)
+    const selected = allOf([...boundsOf(filter, order, values), conditionsOf(filter, values)])
     return tx.query<StoredFigures>({
       text: sql`select c.* from (
                select f.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
@@ -192,7 +187,6 @@ interface Scan {
   after: CustomerKey | undefined
   /** Whether it reads all users of the plan of the filter, and sorts them; else users in the order of an index. */
   isOfPlan: boolean
-  max: number
 }
 
 /** Whether a plan has so few users that all of them are read. A cluster refuses to look each of them up. */
@@ -258,7 +252,7 @@ function conditionsOf({ view, state, plan_id }: CustomerFilter, values: SqlValue
   if (view !== undefined) conditions.push(VIEWS[view])
   if (state !== undefined) conditions.push(sql`state = ${bind(values, state)}`)
   if (plan_id !== undefined) conditions.push(sql`a.plan_id = ${bind(values, plan_id)}`)
-  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return allOf(conditions)
 }
 
 function keyOf(row: StoredFigures, { by }: CustomerOrder): CustomerKey {
@@ -273,19 +267,6 @@ function keyOf(row: StoredFigures, { by }: CustomerOrder): CustomerKey {
     urgency: row.urgency,
   }
   return { value: columns[by], user_id: row.user_id }
-}
-
-/** The last customer that a page read, if there are more behind. */
-async function endOfScan(tx: Queryable, scan: Scan): Promise<CustomerKey | null> {
-  const { order, max } = scan
-  const values: SqlValue[] = []
-  const scanned = scanOf(scan, values, max + 1)
-  const ends = await tx.query<StoredFigures>({
-    text: sql`select * from (${scanned}) c order by ${orderBy(order)} offset ${bind(values, max - 1)}`,
-    values,
-  })
-  const [end] = ends
-  return ends.length === 2 && end !== undefined ? keyOf(end, order) : null
 }
 
 /* ── Quotas ─────────────────────────────────────────────────────────────────────────────────────────────────────── */

@@ -3,11 +3,11 @@ import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { type Slice, sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { unexpiredAt } from '../ledger/unexpired.ts'
+import { type Page, readPage, type Slice } from '../lists/pages.ts'
 import { ofShard } from '../usage/columns.ts'
 
 export interface ListedUser {
@@ -37,17 +37,18 @@ const SHOWN = sql`
   (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt(sql`$1`)}) as quotas,
   ${lastActivityOf({ shard: sql`a.shard`, user: sql`a.user_id` })} as last_activity_at`
 
-/** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
-export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {
-  return db.transaction(async tx => {
-    await tx.query({ text: IN_INDEX_ORDER })
-    const rows = await tx.query<ListedUser>({
-      name: 'list-users',
-      text: sql`select ${SHOWN} from account a where a.user_id + 0 > $2 order by a.user_id + 0 limit $3`,
-      values: [timestampParam(now), after, size + 1],
-    })
-    return sliceOf(rows, size)
-  }, 'snapshot')
+/** A page of users, by id. In the words of the index, which no other statement may take. */
+export function listUsers(
+  db: Database,
+  _all: object,
+  { after = -1, size, now }: Page<number>,
+): Promise<Slice<ListedUser, number>> {
+  const page = {
+    name: 'list-users',
+    text: sql`select ${SHOWN} from account a where a.user_id + 0 > $2 order by a.user_id + 0 limit $3`,
+    values: [timestampParam(now), after, size + 1],
+  }
+  return readPage(db, size, { page, keyOf: ({ user_id }) => user_id })
 }
 
 /** A range of ids, both ends included. */

@@ -6,6 +6,7 @@ import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { allOf, cut, type Page, type Slice } from '../lists/pages.ts'
 import { shardsOf } from '../outbox/outbox.ts'
 import { RESTART } from './deliveries.ts'
 import { FAN_OUT_PAGE, findRedelivery, type RedeliveryScope, redeliverRange } from './fan-out.ts'
@@ -59,8 +60,9 @@ async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'typ
 export async function listDeliveries(
   db: Database,
   id: number,
-  { status, after, limit }: { status?: DeliveryStatus; after?: DeliveryKey; limit: number },
-): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
+  { status }: { status?: DeliveryStatus | undefined },
+  { after, size }: Omit<Page<DeliveryKey>, 'now'>,
+): Promise<Slice<Delivery, DeliveryKey>> {
   const values: SqlValue[] = [shardOfWebhook(id), id]
   const conditions = [sql`shard = $1 and webhook_id = $2`]
   if (status !== undefined) conditions.push(sql`status = ${bind(values, status)}`)
@@ -70,17 +72,11 @@ export async function listDeliveries(
   }
   const rows = await readDeliveries(
     db,
-    sql`select * from webhook_delivery where ${joinSql(conditions, sql` and `)}
-     order by created_at desc, event_shard desc, number desc limit ${bind(values, limit + 1)}`,
+    sql`select * from webhook_delivery where ${allOf(conditions)}
+     order by created_at desc, event_shard desc, number desc limit ${bind(values, size + 1)}`,
     values,
   )
-  const deliveries = rows.slice(0, limit)
-  const last = deliveries.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return {
-    deliveries,
-    next: hasMore ? { created_at: last.created_at, shard: last.shard, number: last.number } : null,
-  }
+  return cut(rows, size, ({ created_at, shard, number }) => ({ created_at, shard, number }))
 }
 
 /** A delivery of a webhook; undefined if there is none. */

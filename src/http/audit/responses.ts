@@ -1,17 +1,29 @@
-import type { AuditEntry, AuditPage, AuditQuery } from '../../contract/audit.ts'
+import Type from 'typebox'
+import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
+import { closed } from '../../contract/schemas.ts'
 import { type AuditedChange, listChanges } from '../../db/changes/audit.ts'
-import type { Database } from '../../db/connection/database.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { AUDITED_RESOURCES } from '../../domain/audit.ts'
+import { SHARD_COUNT } from '../../domain/shard.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import { auditPageOf, cursorAfter } from './requests.ts'
+import { cursorInteger, cursorTime } from '../platform/cursors.ts'
+import { listOf } from '../resource/list.ts'
 
-/** A page of changes by administrators. */
-export async function auditPage(db: Database, query: AuditQuery): Promise<AuditPage> {
-  const { filters, after } = auditPageOf(query)
-  const { page_size: size = DEFAULT_PAGE_SIZE } = query
-  const { changes, next } = await listChanges(db, filters, after, size)
-  return { items: changes.map(entryOf), page_size: size, next_cursor: next && cursorAfter(next, filters) }
-}
+/** All changes by administrators. */
+export const changes = listOf({
+  query: AuditQuery,
+  key: Type.Object(
+    {
+      at: cursorTime,
+      resource: Type.Enum([...AUDITED_RESOURCES]),
+      shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
+      id: cursorInteger,
+      version: cursorInteger,
+    },
+    closed,
+  ),
+  read: listChanges<AuditedChange>,
+  view: entryOf,
+})
 
 function entryOf(change: AuditedChange): AuditEntry {
   const { resource, id, user_id, version } = change

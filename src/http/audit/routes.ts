@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { AuditQuery } from '../../contract/audit.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
-import { get } from '../platform/routes.ts'
-import { auditPage } from './responses.ts'
+import { getList } from '../resource/list.ts'
+import { changes } from './responses.ts'
 
 /** All changes by administrators: `/api/sms/admin/audit`. */
-export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '', {
+export function auditRoutes(server: FastifyInstance, context: RouteContext): void {
+  getList(server, '', context, changes, {
     ...operation(
       'Administrator',
       'listAudit',
@@ -15,8 +14,6 @@ export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void
       "Changes of quotas, webhooks, plans, pauses and users' profiles, users' requests for more units, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
     ),
     isReport: true,
-    query: AuditQuery,
     answer: 'AuditPage',
-    handler: ({ query }) => auditPage(db, query),
   })
 }

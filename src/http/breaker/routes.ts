@@ -2,18 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { replayBreaker } from '../../admin/replay-breaker.ts'
 import { MAX_REPLAY_DAYS, ReplayQuery } from '../../contract/breaker.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { DEFAULT_BUDGETS, evidenceViewOf } from '../../domain/breaker.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { usageBucketOf } from '../../domain/usage.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger, cursorsOf, pageRequestOf } from '../platform/cursors.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
-import { get } from '../platform/routes.ts'
+import { getList, listOf } from '../resource/list.ts'
 
-const { page_size: _size, cursor: _cursor, ...terms } = ReplayQuery.properties
-const Terms = Type.Object(terms, { additionalProperties: false })
 const Place = Type.Object(
   {
     // All pages are of the same past.
@@ -24,11 +21,29 @@ const Place = Type.Object(
   },
   { additionalProperties: false },
 )
-const cursors = cursorsOf(Type.Object({ filters: Terms, after: Place }, { additionalProperties: false }))
+
+const replay = listOf({
+  query: ReplayQuery,
+  key: Place,
+  async read(db, { days = MAX_REPLAY_DAYS, message_type = 'otp', ...budgets }, { after, size, now }) {
+    const { to, ...place } = after ?? { to: usageBucketOf(now), shard: 0, user: 0, skipped: 0 }
+    const asked = { days, to, message_type, budgets: { ...DEFAULT_BUDGETS, ...budgets } }
+    const { pauses, next } = await replayBreaker(db, asked, place, size)
+    return { items: pauses, next: next && { to, ...next } }
+  },
+  view: ({ from, until, evidence, ...pause }) => ({
+    ...pause,
+    evidence: evidenceViewOf(evidence),
+    from: formatTimestamp(from),
+    until: formatTimestamp(until),
+  }),
+  // Users are spread evenly over the shards.
+  more: ({ next }) => ({ progress: next === null ? 1 : next.shard / SHARD_COUNT }),
+})
 
 /** The breaker against pumped traffic: `/api/sms/admin/breaker…`. */
-export function breakerRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  get(server, '/replay', {
+export function breakerRoutes(server: FastifyInstance, context: RouteContext): void {
+  getList(server, '/replay', context, replay, {
     ...operation(
       'Administrator',
       'replayBreaker',
@@ -36,27 +51,6 @@ export function breakerRoutes(server: FastifyInstance, { db, now }: RouteContext
       'What the breaker would have paused: when, whose messages, how many would not have left, and how many of these were verified. Nothing is changed. It judges quarters of an hour, as usage keeps them, at their end: up to 15 minutes later than live. Only users with feedback in the last 14 days are replayed: of others, each message would look pumped. Usage of the last seconds may be missing.',
     ),
     isReport: true,
-    query: ReplayQuery,
     answer: 'ReplayPage',
-    handler: async request => {
-      const { page_size: size = DEFAULT_PAGE_SIZE } = request.query
-      const { filters, after } = pageRequestOf(request.query, Object.keys(terms), cursors.read)
-      const { days = MAX_REPLAY_DAYS, message_type = 'otp', ...budgets } = filters
-      const { to, ...place } = after ?? { to: usageBucketOf(now()), shard: 0, user: 0, skipped: 0 }
-      const asked = { days, to, message_type, budgets: { ...DEFAULT_BUDGETS, ...budgets } }
-      const { pauses, next } = await replayBreaker(db, asked, place, size)
-      return {
-        items: pauses.map(({ from, until, evidence, ...pause }) => ({
-          ...pause,
-          evidence: evidenceViewOf(evidence),
-          from: formatTimestamp(from),
-          until: formatTimestamp(until),
-        })),
-        page_size: size,
-        // Users are spread evenly over the shards.
-        progress: next === null ? 1 : next.shard / SHARD_COUNT,
-        next_cursor: next && cursors.write({ filters, after: { to, ...next } }),
-      }
-    },
   })
 }

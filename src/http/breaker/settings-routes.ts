@@ -5,7 +5,6 @@ import { BreakerReq } from '../../contract/breaker-settings.ts'
 import { IfMatchHeaders } from '../../contract/quotas.ts'
 import { type BreakerRow, readBreaker } from '../../db/breaker/settings.ts'
 import { countActivePauses, listPauses, type PauseFilter } from '../../db/pauses/lists.ts'
-import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import { Problem } from '../../errors.ts'
 import { authorOf, etagOf, versionCheck } from '../changes/requests.ts'
@@ -21,10 +20,10 @@ export function breakerSettingsRoutes(server: FastifyInstance, { db, now, settin
   async function shown(reply: FastifyReply, { version, settings, users }: BreakerRow) {
     const at = now()
     const newest = async (filter: PauseFilter) =>
-      (await listPauses(db, filter, MAX_INTEGER, MAX_SHOWN, at)).pauses.map(pause => pauseViewOf(pause, at))
+      (await listPauses(db, filter, { size: MAX_SHOWN, now: at })).items.map(pause => pauseViewOf(pause, at))
     const [active_count, active, latest] = await Promise.all([
       countActivePauses(db, at),
-      newest({ active: true }),
+      newest({ active: 'true' }),
       newest({ origin: 'breaker' }),
     ])
     reply.header('etag', etagOf(version))

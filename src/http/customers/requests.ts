@@ -1,25 +1,13 @@
-import Type, { type Static } from 'typebox'
-import { BOUNDED_SORTS, CUSTOMER_FILTERS, type CustomersQuery } from '../../contract/customers.ts'
-import { closed } from '../../contract/schemas.ts'
+import { BOUNDED_SORTS, type CustomersQuery } from '../../contract/customers.ts'
 import type { CustomerFilter, CustomerKey, CustomerOrder, CustomerSort } from '../../db/users/customers.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { MAX_SHARE } from '../../domain/customer-standing.ts'
 import { LATEST } from '../../domain/time.ts'
 import { invalidRequest } from '../../errors.ts'
-import { cursorInteger, cursorsOf, invalidCursor, pageRequestOf } from '../platform/cursors.ts'
+import { invalidCursor } from '../platform/cursors.ts'
+import type { FiltersOf } from '../resource/list.ts'
 
-/** Order and filters, as a query names them. */
-const Filters = Type.Object({ ...CUSTOMER_FILTERS, search: Type.Optional(Type.String()) })
-type Filters = Static<typeof Filters>
-const FILTERS = Object.keys(Filters.properties)
-
-/** The last customer of a page: its id (`of`) and the figure in the order (`key`). */
-const cursors = cursorsOf(
-  Type.Object(
-    { key: Type.Union([Type.Integer(), Type.String({ maxLength: 200 })]), of: cursorInteger, ...CUSTOMER_FILTERS },
-    closed,
-  ),
-)
+export type Filters = FiltersOf<CustomersQuery>
 
 /** The figures that a cursor can hold, from and to. */
 const RANGES: Readonly<Record<Exclude<CustomerSort, 'name'>, readonly [from: number, to: number]>> = {
@@ -35,31 +23,19 @@ const RANGES: Readonly<Record<Exclude<CustomerSort, 'name'>, readonly [from: num
 export interface CustomersRequest {
   filter: CustomerFilter
   order: CustomerOrder
-  after: CustomerKey | undefined
-  search: string | undefined
-  cursorAfter(key: CustomerKey): string
 }
 
-/** @throws Problem `invalid_request` if parameters contradict each other, or the cursor */
-export function customersRequestOf(query: CustomersQuery): CustomersRequest {
-  const { filters, after } = pageRequestOf<CustomersQuery, Filters, CustomerKey>(query, FILTERS, text => {
-    const { key: value, of: user_id, ...rest } = cursors.read(text)
-    const { by } = orderOf(rest)
-    const isOfOrder =
-      by === 'name' ? typeof value === 'string' : Number(value) >= RANGES[by][0] && Number(value) <= RANGES[by][1]
-    if (!isOfOrder || (by !== 'name' && typeof value !== 'number')) throw invalidCursor()
-    return { filters: rest, after: { value, user_id } }
-  })
-  const { sort: _sort, order: _order, search, least, most, ...filter } = filters
+/** @throws Problem `invalid_request` if parameters contradict each other, or the place */
+export function customersRequestOf(filters: Filters, after: CustomerKey | undefined): CustomersRequest {
+  const { sort: _sort, order: _order, search: _search, least: _least, most: _most, ...filter } = filters
   const order = orderOf(filters)
-  const bounds = boundsOf(filters, order)
-  return {
-    filter: { ...filter, ...bounds },
-    order,
-    after,
-    search,
-    cursorAfter: ({ value, user_id }) => cursors.write({ key: value, of: user_id, ...filters }),
-  }
+  if (after !== undefined && !isOfOrder(after.value, order)) throw invalidCursor()
+  return { filter: { ...filter, ...boundsOf(filters, order) }, order }
+}
+
+function isOfOrder(value: number | string, { by }: CustomerOrder): boolean {
+  if (by === 'name' || typeof value === 'string') return by === 'name' && typeof value === 'string'
+  return value >= RANGES[by][0] && value <= RANGES[by][1]
 }
 
 function orderOf({ view, sort, order }: Filters): CustomerOrder {

@@ -1,40 +1,54 @@
-import type { Customer, CustomerPage, CustomersQuery } from '../../contract/customers.ts'
+import Type from 'typebox'
+import { type Customer, CustomersQuery } from '../../contract/customers.ts'
+import { closed } from '../../contract/schemas.ts'
 import type { Database } from '../../db/connection/database.ts'
+import type { Page } from '../../db/lists/pages.ts'
 import { FIGURES_DELAY_MS } from '../../db/users/customer-figures.ts'
-import { type CustomerFilter, type ListedCustomer, listCustomers, searchCustomers } from '../../db/users/customers.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import {
+  type CustomerFilter,
+  type CustomerKey,
+  type ListedCustomer,
+  listCustomers,
+  searchCustomers,
+} from '../../db/users/customers.ts'
 import { FIGURE_DAYS, NEWLY_GROWN } from '../../domain/customer-figures.ts'
 import { isRisk, type Standing, standingOf } from '../../domain/customer-standing.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { giveWay } from '../platform/turns.ts'
-import { type CustomersRequest, customersRequestOf } from './requests.ts'
+import { listOf } from '../resource/list.ts'
+import { customersRequestOf, type Filters } from './requests.ts'
 
-/** A page of customers as of `at`. @throws Problem `invalid_request` if parameters contradict each other */
-export async function customerPage(db: Database, query: CustomersQuery, at: EpochMs): Promise<CustomerPage> {
-  const request = customersRequestOf(query)
-  const { page_size: size = DEFAULT_PAGE_SIZE } = query
-  const { customers, walkedAt, ...rest } = await read(db, request, size, at)
-  return {
-    items: await itemsOf(customers, request.filter, at),
-    as_of: formatTimestamp(at),
-    complete_until: formatTimestampOrNull(walkedAt === null ? null : Math.max(0, walkedAt - FIGURES_DELAY_MS)),
-    ...rest,
-    page_size: size,
-  }
+/** The customers in an order, or those that a search finds. */
+export const customers = listOf({
+  query: CustomersQuery,
+  key: Type.Object(
+    { value: Type.Union([Type.Integer(), Type.String({ maxLength: 200 })]), user_id: cursorInteger },
+    closed,
+  ),
+  read: readCustomers,
+  view: (customer: Customer) => customer,
+  more: ({ walkedAt, has_more }, now) => ({
+    as_of: formatTimestamp(now),
+    complete_until: completeUntil(walkedAt),
+    ...(has_more === undefined ? {} : { has_more }),
+  }),
+})
+
+/** Until when the usage is in the figures. */
+export function completeUntil(walkedAt: EpochMs | null): string | null {
+  return formatTimestampOrNull(walkedAt === null ? null : Math.max(0, walkedAt - FIGURES_DELAY_MS))
 }
 
-async function read(
-  db: Database,
-  { filter, order, after, search, cursorAfter }: CustomersRequest,
-  size: number,
-  at: EpochMs,
-) {
-  if (search !== undefined) {
-    const { hasMore: has_more, ...found } = await searchCustomers(db, search, filter, order, size, at)
-    return { ...found, has_more, next_cursor: null }
-  }
-  const { next, ...listed } = await listCustomers(db, filter, order, after, size, at)
-  return { ...listed, next_cursor: next && cursorAfter(next) }
+/** @throws Problem `invalid_request` if filters contradict each other, or the place */
+export async function readCustomers(db: Database, filters: Filters, page: Page<CustomerKey>) {
+  const { filter, order } = customersRequestOf(filters, page.after)
+  const { search } = filters
+  const { items, ...rest } =
+    search === undefined
+      ? { ...(await listCustomers(db, filter, order, page)), has_more: undefined }
+      : await searchCustomers(db, search, filter, order, page)
+  return { ...rest, items: await itemsOf(items, filter, page.now) }
 }
 
 /** Customers whose standing is computed before senders have their turn: of most, it takes some 20 µs. */

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { CustomersQuery } from '../../contract/customers.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
-import { get } from '../platform/routes.ts'
-import { customerPage } from './responses.ts'
+import { getList } from '../resource/list.ts'
+import { customers } from './responses.ts'
 
 /** The users with what they can send and what their usage comes to: `/api/sms/admin/customers`. */
-export function customerRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  get(server, '', {
+export function customerRoutes(server: FastifyInstance, context: RouteContext): void {
+  getList(server, '', context, customers, {
     ...operation(
       'Administrator',
       'listCustomers',
@@ -15,8 +14,6 @@ export function customerRoutes(server: FastifyInstance, { db, now }: RouteContex
       'Every user with what the user can send now and why not more, and what 30 days of usage come to. A job makes the figures in the background: `complete_until` tells how far it is.',
     ),
     isReport: true,
-    query: CustomersQuery,
     answer: 'CustomerPage',
-    handler: request => customerPage(db, request.query, now()),
   })
 }

@@ -1,21 +1,23 @@
 import type { FastifyInstance } from 'fastify'
-import { AdminDenialsQuery, DenialParams, UserDenialsQuery } from '../../contract/denials.ts'
+import { DenialParams } from '../../contract/denials.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import { denialDetail, denialPage, ruleDenials } from './responses.ts'
+import { getList } from '../resource/list.ts'
+import { denials, ownDenials } from './lists.ts'
+import { denialDetail, ruleDenials } from './responses.ts'
 
 const LISTED =
   'Denied reserves and consumes, newest first; checks are not logged. Denials beyond the bounds of the log are counted in `skipped`. Kept for 7 days, unless `DENIAL_RETENTION_DAYS` says otherwise.'
 
 /** A user's own denials: `/api/sms/quota/denials…`. */
-export function userDenialRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '/denials', {
+export function userDenialRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db } = context
+  getList(server, '/denials', context, ownDenials, {
     ...operation('User', 'listMyDenials', 'List my denied messages', LISTED),
-    query: UserDenialsQuery,
     answer: 'DenialPage',
-    handler: request => denialPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
+    isOwn: true,
   })
 
   get(server, '/denials/:denial_id', {
@@ -28,12 +30,11 @@ export function userDenialRoutes(server: FastifyInstance, { db }: RouteContext):
 }
 
 /** The denials of all users: `/api/sms/admin/denials…`. */
-export function adminDenialRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
-  get(server, '', {
+export function adminDenialRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now, pauses } = context
+  getList(server, '', context, denials, {
     ...operation('Administrator', 'listDenials', 'List denied messages', LISTED),
-    query: AdminDenialsQuery,
     answer: 'DenialPage',
-    handler: request => denialPage(db, request.query, { role: 'admin' }),
   })
 
   get(server, '/rules', {

@@ -8,16 +8,17 @@ import {
   ExportUsageQuery,
 } from '../../contract/exports.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { auditPage } from '../audit/responses.ts'
+import { changes } from '../audit/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { customerPage } from '../customers/responses.ts'
-import { denialPage } from '../denials/responses.ts'
+import { customers } from '../customers/responses.ts'
+import { denials } from '../denials/lists.ts'
 import { operation } from '../platform/openapi.ts'
 import { sendLines } from '../platform/reads.ts'
 import { get } from '../platform/routes.ts'
 import { listPage } from '../quotas/responses.ts'
 import { rowsWithNames } from '../references/user-names.ts'
-import { reservationPage } from '../reservations/responses.ts'
+import { reservations } from '../reservations/lists.ts'
+import type { List } from '../resource/list.ts'
 import { pagesOf, usagePages } from './pages.ts'
 
 const VIEWER = { role: 'admin' } as const
@@ -30,6 +31,9 @@ export function exportRoutes(server: FastifyInstance, { db, now, exportSlots }: 
     exportSlots.hold(reply)
     done()
   })
+  const linesOf = (list: List) =>
+    lines(db, (query: object) => pagesOf(place => list.page(db, { ...query, ...place }, now())))
+
   get(server, '/quotas', {
     ...operation('Administrator', 'exportQuotas', 'Export quotas', `By ascending id. ${AS_READ}`),
     query: ExportQuotasQuery,
@@ -53,7 +57,7 @@ export function exportRoutes(server: FastifyInstance, { db, now, exportSlots }: 
     ...operation('Administrator', 'exportDenials', 'Export denied messages', `Newest first. ${AS_READ}`),
     query: ExportDenialsQuery,
     answer: 'DenialRecord',
-    ...lines(db, (query: ExportDenialsQuery) => pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER))),
+    ...linesOf(denials),
   })
   get(server, '/ledger', {
     ...operation(
@@ -64,13 +68,13 @@ export function exportRoutes(server: FastifyInstance, { db, now, exportSlots }: 
     ),
     query: ExportLedgerQuery,
     answer: 'ReservationRecord',
-    ...lines(db, (query: ExportLedgerQuery) => pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER))),
+    ...linesOf(reservations),
   })
   get(server, '/audit', {
     ...operation('Administrator', 'exportAudit', 'Export changes by administrators', `Newest first. ${AS_READ}`),
     query: ExportAuditQuery,
     answer: 'AuditEntry',
-    ...lines(db, (query: ExportAuditQuery) => pagesOf(place => auditPage(db, { ...query, ...place }))),
+    ...linesOf(changes),
   })
   get(server, '/customers', {
     ...operation(
@@ -81,7 +85,7 @@ export function exportRoutes(server: FastifyInstance, { db, now, exportSlots }: 
     ),
     query: ExportCustomersQuery,
     answer: 'Customer',
-    ...lines(db, (query: ExportCustomersQuery) => pagesOf(place => customerPage(db, { ...query, ...place }, now()))),
+    ...linesOf(customers),
   })
 }
 

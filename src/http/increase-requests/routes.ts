@@ -17,27 +17,34 @@ import {
   MyIncreaseRequestsQuery,
 } from '../../contract/increase-requests.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
+import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { userIdOf } from '../auth/guard.ts'
 import { authorOf, boundedAuthorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
-import { change, get } from '../platform/routes.ts'
-import { decidedOrThrow, madeOrThrow, requestPage } from './responses.ts'
+import { change } from '../platform/routes.ts'
+import { getList, listOf } from '../resource/list.ts'
+import { decidedOrThrow, madeOrThrow } from './responses.ts'
+
+const LIST = { key: cursorInteger, read: listIncreaseRequests }
+const requests = listOf({ ...LIST, query: IncreaseRequestsQuery, view: requestViewOf })
+const ownRequests = listOf({ ...LIST, query: MyIncreaseRequestsQuery, view: ownRequestViewOf })
 
 function draftOf({ units, until = null, reason, quota_id = null }: IncreaseReq): RequestDraft {
   return { units, until: until === null ? null : timestampOf(until), reason, quota_id }
 }
 
 /** A user's own requests for more units: `/api/sms/quota/requests…`. */
-export function userRequestRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
-  get(server, '/requests', {
+export function userRequestRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now, settings } = context
+  getList(server, '/requests', context, ownRequests, {
     ...operation('User', 'listMyIncreaseRequests', 'List my requests for more units', 'Newest first.'),
-    query: MyIncreaseRequestsQuery,
     answer: 'IncreaseRequestPage',
-    handler: request => requestPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
+    isOwn: true,
   })
 
   change(server, 'POST', '/requests', {
@@ -82,16 +89,14 @@ export function userRequestRoutes(server: FastifyInstance, { db, now, settings }
 /** What administrators do with requests for more units: `/api/sms/admin/requests…`. */
 export function adminRequestRoutes(server: FastifyInstance, context: RouteContext): void {
   const { db, now } = context
-  get(server, '', {
+  getList(server, '', context, requests, {
     ...operation(
       'Administrator',
       'listIncreaseRequests',
       "List users' requests for more units",
       'Newest first. Filters are combined.',
     ),
-    query: IncreaseRequestsQuery,
     answer: 'IncreaseRequestPage',
-    handler: request => requestPage(db, request.query, { role: 'admin' }),
   })
 
   change(server, 'POST', '', {

@@ -5,7 +5,7 @@ import { countActivePauses, listPauses } from '../../db/pauses/lists.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { countAtRisk } from '../../db/users/customers.ts'
 import { listWebhooks } from '../../db/webhooks/webhooks.ts'
-import { MAX_INTEGER, MAX_PAGE_SIZE } from '../../domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { RISKS } from '../../domain/customer-standing.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
 import { MEMORY_MS } from '../../domain/memories.ts'
@@ -15,7 +15,7 @@ import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { webhookView } from '../../domain/webhook.ts'
 import { eventView } from '../../events/views.ts'
 import type { RouteContext } from '../context.ts'
-import { customerPage } from '../customers/responses.ts'
+import { completeUntil, readCustomers } from '../customers/responses.ts'
 import { createExpiringMap } from '../platform/expiring-map.ts'
 import { rowsWithNames } from '../references/user-names.ts'
 import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
@@ -32,8 +32,8 @@ export type OverviewParts = ReturnType<typeof createParts>
  * is left out once such messages are paused.
  */
 async function findingsOf(db: Database, known: PausesByCountry, at: EpochMs) {
-  const [{ pauses }, { users }] = await Promise.all([
-    listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_FOUND, at),
+  const [{ items: pauses }, { users }] = await Promise.all([
+    listPauses(db, { origin: 'breaker' }, { size: MAX_FOUND, now: at }),
     readBreaker(db),
   ])
   const recent = pauses.filter(({ created_at }) => created_at > at - DAY_MS)
@@ -69,9 +69,9 @@ export function createParts({ db, feed, now, pauses }: Pick<RouteContext, 'db' |
   return {
     usage,
     pauses: keptFor(async at => {
-      const [count, { pauses: active }] = await Promise.all([
+      const [count, { items: active }] = await Promise.all([
         countActivePauses(db, at),
-        listPauses(db, { active: true }, MAX_INTEGER, MAX_SHOWN, at),
+        listPauses(db, { active: 'true' }, { size: MAX_SHOWN, now: at }),
       ])
       return { count, items: await named(active.map(pause => pauseViewOf(pause, at))) }
     }),
@@ -92,23 +92,23 @@ export function createParts({ db, feed, now, pauses }: Pick<RouteContext, 'db' |
       return { failing: failing.length, items: failing.slice(0, MAX_SHOWN).map(webhook => webhookView(webhook, at)) }
     }),
     customers: keptFor(async at => {
-      const [{ counts, isMore }, { items, complete_until }] = await Promise.all([
+      const [{ counts, isMore }, { items, walkedAt }] = await Promise.all([
         countAtRisk(db),
-        customerPage(db, { view: 'at_risk', page_size: MAX_AT_RISK }, at),
+        readCustomers(db, { view: 'at_risk' }, { size: MAX_AT_RISK, now: at }),
       ])
       return {
         ...namedValues<Record<(typeof RISKS)[number], number>>(RISKS, state => counts.get(state) ?? 0),
         is_more: isMore,
-        complete_until,
+        complete_until: completeUntil(walkedAt),
         items: await named(items),
       }
     }),
-    requests: keptFor(async () => {
-      const open = await listIncreaseRequests(db, { status: 'open' }, MAX_INTEGER, MAX_PAGE_SIZE)
+    requests: keptFor(async at => {
+      const { items: open, next } = await listIncreaseRequests(db, { status: 'open' }, { size: MAX_PAGE_SIZE, now: at })
       // Those that wait longest.
       const first = open.slice(-MAX_SHOWN).toReversed()
       const items = await named(first.map(requestViewOf))
-      return { open: open.length, is_more: open.length === MAX_PAGE_SIZE, items }
+      return { open: open.length, is_more: next !== null, items }
     }),
     destinations: keptFor(async at => unusualCountries(db, at, await usual(), pauses.known)),
     events: keptFor(async () => {

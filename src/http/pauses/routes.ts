@@ -3,15 +3,15 @@ import Type from 'typebox'
 import { createPauseOnce, liftPause } from '../../admin/pauses.ts'
 import { PauseParams, PauseReq, PausesQuery } from '../../contract/pauses.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { listPauses, type PauseFilter } from '../../db/pauses/lists.ts'
+import { listPauses } from '../../db/pauses/lists.ts'
 import { findPause } from '../../db/pauses/pauses.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger, cursorsOf, pageRequestOf } from '../platform/cursors.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
+import { getList, listOf } from '../resource/list.ts'
 import { draftOf } from './requests.ts'
 import { noSuchPause, pauseOrThrow } from './responses.ts'
 
@@ -21,34 +21,18 @@ export function pauseRoutes(server: FastifyInstance, context: RouteContext): voi
   changeRoutes(server, context)
 }
 
-const { page_size: _size, cursor: _cursor, ...filters } = PausesQuery.properties
-const Filters = Type.Object(filters, { additionalProperties: false })
+const pauses = listOf({
+  query: PausesQuery,
+  key: cursorInteger,
+  read: listPauses,
+  view: pauseViewOf,
+})
 
-/** The filters of a list, and the last pause of a page. */
-const cursors = cursorsOf(Type.Object({ filters: Filters, after: cursorInteger }, { additionalProperties: false }))
-
-function readRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  get(server, '', {
+function readRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now } = context
+  getList(server, '', context, pauses, {
     ...operation('Administrator', 'listPauses', 'List paused destinations', 'Newest first. Filters are combined.'),
-    query: PausesQuery,
     answer: 'PausePage',
-    handler: async request => {
-      const { page_size: size = DEFAULT_PAGE_SIZE } = request.query
-      const { filters, after = MAX_INTEGER } = pageRequestOf(
-        request.query,
-        Object.keys(Filters.properties),
-        cursors.read,
-      )
-      const { active, ...others } = filters
-      const filter: PauseFilter = active === undefined ? others : { ...others, active: active === 'true' }
-      const at = now()
-      const { pauses, next } = await listPauses(db, filter, after, size, at)
-      return {
-        items: pauses.map(pause => pauseViewOf(pause, at)),
-        page_size: size,
-        next_cursor: next && cursors.write({ filters, after: next }),
-      }
-    },
   })
 
   get(server, '/:id', {

@@ -5,14 +5,13 @@ import { CreatePlanReq, PlanParams, PlansQuery, UpdatePlanReq } from '../../cont
 import { ChangeHeaders, IfMatchHeaders } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { findPlan, listPlans, usersByVersion } from '../../db/plans/plans.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { planViewOf, type SlotDraft } from '../../domain/plan.ts'
-import { invalidRequest } from '../../errors.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
+import { getList, listOf } from '../resource/list.ts'
 import { slotDraftOf } from './requests.ts'
 import { foundPlan, notChangeable, planOrThrow, taggedPlan } from './responses.ts'
 
@@ -24,30 +23,14 @@ export function planRoutes(server: FastifyInstance, context: RouteContext): void
   archiveRoute(server, context)
 }
 
-/** The last plan of a page, and which list it is. */
-const cursors = cursorsOf(
-  Type.Object({ archived: PlansQuery.properties.archived, before: cursorInteger }, { additionalProperties: false }),
-)
+const plans = listOf({ query: PlansQuery, key: cursorInteger, read: listPlans, view: planViewOf })
 
-function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '', {
+function readRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db } = context
+  getList(server, '', context, plans, {
     ...operation('Administrator', 'listPlans', 'List plans', 'Newest first.'),
     isReport: true,
-    query: PlansQuery,
     answer: 'PlanPage',
-    handler: async request => {
-      const { archived: asked, page_size: size = DEFAULT_PAGE_SIZE, cursor } = request.query
-      const page = cursor === undefined ? { archived: asked ?? 'false', before: MAX_INTEGER } : cursors.read(cursor)
-      const issues = issuesWithCursor(['archived'], { archived: asked }, page)
-      if (issues.length > 0) throw invalidRequest(issues)
-      const { items, hasMore } = await listPlans(db, page.archived === 'true', page.before, size)
-      const last = hasMore ? items.at(-1) : undefined
-      return {
-        items: items.map(planViewOf),
-        page_size: size,
-        next_cursor: last === undefined ? null : cursors.write({ archived: page.archived, before: last.id }),
-      }
-    },
   })
 
   get(server, '/:id', {

@@ -1,9 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { type EpochMs, formatTimestamp, LATEST } from '../../domain/time.ts'
+import { formatTimestamp, LATEST } from '../../domain/time.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
-import { timestampOf } from './formats.ts'
 import { readJson } from './json-text.ts'
 
 /** A kind of cursor: opaque text for clients, validated like any input when it comes back. */
@@ -15,12 +14,18 @@ export interface Cursors<Content> {
 }
 
 export function cursorsOf<Schema extends TSchema>(schema: Schema): Cursors<Static<Schema>> {
+  return cursorsFor<Static<Schema>>(schema)
+}
+
+/** Of a schema that is put together when the service starts, whose type the compiler does not know. */
+export function cursorsFor<Content>(schema: TSchema): Cursors<Content> {
   const validator = Compile(schema)
+  const isContent = (value: unknown): value is Content => validator.Check(value)
   return {
     write: content => Buffer.from(JSON.stringify(content)).toString('base64url'),
     read(text) {
       const read = readJson(Buffer.from(text, 'base64url').toString())
-      if ('issues' in read || !validator.Check(read.value)) throw invalidCursor()
+      if ('issues' in read || !isContent(read.value)) throw invalidCursor()
       return read.value
     },
   }
@@ -33,46 +38,6 @@ export function invalidCursor(): Problem {
 /** Parts of cursors: an id or another whole number, and a time. */
 export const cursorInteger = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
 export const cursorTime = Type.Integer({ minimum: 0, maximum: LATEST })
-
-/** The query of a list that is read by cursor. */
-interface ListQuery {
-  readonly from?: string
-  readonly to?: string
-  readonly page_size?: number
-  readonly cursor?: string
-}
-
-/** The filters of a query. Times are milliseconds since 1970. */
-type FiltersOf<Query extends ListQuery> = Omit<Query, keyof ListQuery> & { from?: EpochMs; to?: EpochMs }
-
-/** The filters of a list, and the row after which a page begins; undefined: the first page. */
-export interface PageRequest<Filters, Key> {
-  filters: Filters
-  after: Key | undefined
-}
-
-/**
- * @param names the filters
- * @param read what a cursor holds that the caller may use
- * @throws Problem `invalid_request` if a filter contradicts the cursor
- */
-export function pageRequestOf<Query extends ListQuery, Filters extends object, Key>(
-  query: Query,
-  names: readonly string[],
-  read: (cursor: string) => { filters: Filters; after: Key },
-): PageRequest<Filters | FiltersOf<Query>, Key> {
-  const { from, to, page_size: _size, cursor, ...others } = query
-  const asked = {
-    ...others,
-    ...(from === undefined ? {} : { from: timestampOf(from) }),
-    ...(to === undefined ? {} : { to: timestampOf(to) }),
-  }
-  if (cursor === undefined) return { filters: asked, after: undefined }
-  const page = read(cursor)
-  const issues = issuesWithCursor(names, asked, page.filters)
-  if (issues.length > 0) throw invalidRequest(issues)
-  return page
-}
 
 /** Filters that a cursor holds as milliseconds and a client names as text. */
 const TIMES: ReadonlySet<string> = new Set(['from', 'to', 'expires_after', 'expires_before'])

@@ -124,7 +124,7 @@ async function* listedQuotas(
   for (let after = { value: 0, id: 0 }; ; ) {
     const page = await listQuotas(db, filter, order, { after }, MAX_PAGE_SIZE, now())
     if (page === 'too_deep') throw new Error('a page after a key is never too deep')
-    yield page.quotas
+    yield page.items
     if (page.next === null) return
     after = { value: page.next.id, id: page.next.id }
   }

@@ -3,9 +3,10 @@ import Type from 'typebox'
 import { HistoryQuery } from '../../contract/quota-history.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
 import { closed } from '../../contract/schemas.ts'
-import type { Slice } from '../../db/connection/slice.ts'
+import type { Slice } from '../../db/lists/pages.ts'
 import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
 import { changeViewOf } from '../audit/responses.ts'
@@ -28,17 +29,21 @@ const cursors = cursorsOf(
 )
 
 /** Where a page begins. @throws Problem `invalid_request` if the cursor belongs to another quota */
-function startOf(id: number, { page_size: size = DEFAULT_PAGE_SIZE, cursor }: HistoryQuery) {
-  if (cursor === undefined) return { before: MAX_INTEGER, size }
-  const read = cursors.read(cursor)
-  if (read.id !== id) throw invalidRequest([{ path: 'cursor', message: `belongs to quota ${read.id}` }])
-  return { before: read.before, size }
+function startOf(id: number, { page_size: size = DEFAULT_PAGE_SIZE, cursor }: HistoryQuery, now: EpochMs) {
+  if (cursor === undefined) return { size, now }
+  const { id: of, before: after } = cursors.read(cursor)
+  if (of !== id) throw invalidRequest([{ path: 'cursor', message: `belongs to quota ${of}` }])
+  return { after, size, now }
 }
 
-/** The cursor of the page after this one; null: it is the last. */
-function cursorAfter<Item>(id: number, { items, hasMore }: Slice<Item>, numberOf: (item: Item) => number) {
-  const last = hasMore ? items.at(-1) : undefined
-  return last === undefined ? null : cursors.write({ resource: 'quota', id, before: numberOf(last) })
+/** What a page answers. @throws Problem `not_found` if there never was such a quota */
+function pageOf<Item>(id: number, slice: Slice<Item, number> | undefined, size: number, view: (item: Item) => object) {
+  if (slice === undefined) throw noSuchQuota(id)
+  return {
+    items: slice.items.map(view),
+    page_size: size,
+    next_cursor: slice.next === null ? null : cursors.write({ resource: 'quota', id, before: slice.next }),
+  }
 }
 
 /** The past of a quota: `/api/sms/admin/quota/{id}/history` and `…/{id}/windows`. Deleted quotas keep theirs. */
@@ -57,10 +62,8 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     errors: ['not_found'],
     handler: async request => {
       const { id } = request.params
-      const { before, size } = startOf(id, request.query)
-      const slice = foundOrThrow(await changesOf(db, id, before, size), id)
-      const items = slice.items.map(changeViewOf)
-      return { items, page_size: size, next_cursor: cursorAfter(id, slice, ({ version }) => version) }
+      const page = startOf(id, request.query, now())
+      return pageOf(id, await changesOf(db, id, page), page.size, changeViewOf)
     },
   })
 
@@ -77,15 +80,8 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     errors: ['not_found'],
     handler: async request => {
       const { id } = request.params
-      const { before, size } = startOf(id, request.query)
-      const slice = foundOrThrow(await closedWindowsOf(db, id, before, size, now()), id)
-      const items = slice.items.map(closedWindowViewOf)
-      return { items, page_size: size, next_cursor: cursorAfter(id, slice, ({ window_no }) => window_no) }
+      const page = startOf(id, request.query, now())
+      return pageOf(id, await closedWindowsOf(db, id, page), page.size, closedWindowViewOf)
     },
   })
-}
-
-function foundOrThrow<T>(found: T | undefined, id: number): T {
-  if (found === undefined) throw noSuchQuota(id)
-  return found
 }

@@ -60,7 +60,7 @@ export async function listPage(db: Database, query: AdminListQuery, viewer: View
   const start = after === undefined ? { skip: Math.min((page - 1) * size, MAX_INTEGER) } : { after }
   const listed = await listQuotas(db, filter, order, start, size, at)
   if (listed === 'too_deep') throw tooDeep(page)
-  const { quotas, total, next } = listed
+  const { items: quotas, total, next } = listed
   return {
     items: quotas.map(quota => (viewer.role === 'user' ? ownViewOf(quota, at) : viewOf(quota, at))),
     ...(total === undefined ? {} : { ...totalsOf(total, size), page }),
@@ -86,7 +86,7 @@ export async function alertsOf(db: Database, query: AlertsQuery, at: EpochMs) {
   const start = below_percent === undefined ? undefined : firstBelow(below_percent)
   // A cursor lies behind the start of its list.
   const after = cursor === undefined ? start : alertCursors.read(cursor)
-  const { alerts, next } = await listAlerts(db, after, limit, at)
+  const { items: alerts, next } = await listAlerts(db, { after, size: limit, now: at })
   return {
     items: alerts.map(alert => ({
       quota: viewOf(alert.quota, at),

@@ -1,28 +1,25 @@
 import type { FastifyInstance } from 'fastify'
-import {
-  AdminReservationParams,
-  AdminReservationsQuery,
-  UserReservationParams,
-  UserReservationsQuery,
-} from '../../contract/reservations.ts'
+import { AdminReservationParams, UserReservationParams } from '../../contract/reservations.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import { authoredRecord, ownReservation, reservationPage } from './responses.ts'
+import { getList } from '../resource/list.ts'
+import { ownReservations, reservations } from './lists.ts'
+import { authoredRecord, ownReservation } from './responses.ts'
 
 /** A user's own reservations: `/api/sms/quota/reservations…`. */
-export function userReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '/reservations', {
+export function userReservationRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db } = context
+  getList(server, '/reservations', context, ownReservations, {
     ...operation(
       'User',
       'listMyReservations',
       'List my reservations',
       'Newest first. Reservations that retention has removed are not listed.',
     ),
-    query: UserReservationsQuery,
     answer: 'ReservationPage',
-    handler: request => reservationPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
+    isOwn: true,
   })
   get(server, '/reservations/:id', {
     ...operation('User', 'getMyReservation', 'Read a reservation of mine'),
@@ -34,17 +31,16 @@ export function userReservationRoutes(server: FastifyInstance, { db }: RouteCont
 }
 
 /** The reservations of all users: `/api/sms/admin/quota/reservations…`. */
-export function adminReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  get(server, '/reservations', {
+export function adminReservationRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db } = context
+  getList(server, '/reservations', context, reservations, {
     ...operation(
       'Administrator',
       'listReservations',
       'List reservations',
       'Of all users or of one, newest first. Reservations that retention has removed are not listed.',
     ),
-    query: AdminReservationsQuery,
     answer: 'ReservationPage',
-    handler: request => reservationPage(db, request.query, { role: 'admin' }),
   })
   get(server, '/reservations/:user_id/:id', {
     ...operation(

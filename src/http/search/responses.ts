@@ -6,7 +6,6 @@ import {
   type WebhookHit,
 } from '../../contract/search.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { sliceOf } from '../../db/connection/slice.ts'
 import { plansBeginningWith } from '../../db/plans/plans.ts'
 import { search } from '../../db/users/search.ts'
 import { listWebhooks } from '../../db/webhooks/webhooks.ts'
@@ -20,26 +19,26 @@ export async function resultOf(db: Database, text: string, now: EpochMs): Promis
   const found = await search(db, text, MAX_HITS + 1, now)
   // There are few webhooks, so they are searched here, by any part of their address.
   const matching = (await listWebhooks(db)).filter(webhook => matches(webhook, text.toLowerCase()))
-  const plans = sliceOf(await plansBeginningWith(db, text, MAX_HITS + 1), MAX_HITS)
-  const users = sliceOf(found.users, MAX_HITS)
-  const quotas = sliceOf(found.quotas, MAX_HITS)
-  const reservations = sliceOf(found.reservations, MAX_HITS)
-  const webhooks = sliceOf(matching, MAX_HITS)
+  const plans = await plansBeginningWith(db, text, MAX_HITS + 1)
+  const { users, quotas, reservations } = found
   return {
-    users: users.items.map(entryViewOf),
-    quotas: quotas.items.map(quota => quotaHitOf(quota, now)),
-    reservations: reservations.items.map(reservationHitOf),
-    webhooks: webhooks.items.map(webhookHitOf),
-    plans: plans.items,
+    users: first(users).map(entryViewOf),
+    quotas: first(quotas).map(quota => quotaHitOf(quota, now)),
+    reservations: first(reservations).map(reservationHitOf),
+    webhooks: first(matching).map(webhookHitOf),
+    plans: first(plans),
     has_more: {
-      users: users.hasMore,
-      quotas: quotas.hasMore,
-      reservations: reservations.hasMore,
-      webhooks: webhooks.hasMore,
-      plans: plans.hasMore,
+      users: isMore(users),
+      quotas: isMore(quotas),
+      reservations: isMore(reservations),
+      webhooks: isMore(matching),
+      plans: isMore(plans),
     },
   }
 }
+
+const first = <Hit>(hits: readonly Hit[]) => hits.slice(0, MAX_HITS)
+const isMore = (hits: readonly unknown[]) => hits.length > MAX_HITS
 
 function matches({ id, url, addresses, description }: Webhook, text: string): boolean {
   const fields = [url ?? '', description ?? '', ...(addresses ?? [])]

@@ -19,7 +19,7 @@ import type { RouteContext } from '../context.ts'
 import { cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { createSlots } from '../platform/slots.ts'
-import { recordViewOf } from '../reservations/responses.ts'
+import { recordViewOf } from '../reservations/lists.ts'
 
 const count = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
 const epochMs = Type.Integer({ minimum: 0, maximum: LATEST })
@@ -78,9 +78,9 @@ export function senderReservationList(server: FastifyInstance, { db, authenticat
         users: usersOf(principal, user_id),
         ...(before === undefined ? {} : { before }),
       }
-      const { reservations, next } = await listOfSender(db, selected, after, { size, now: now() })
+      const { items, next } = await listOfSender(db, selected, { after, size, now: now() })
       return {
-        items: reservations.map(recordViewOf),
+        items: items.map(recordViewOf),
         page_size: size,
         next_cursor: next && cursorOf(next, filters),
       }

@@ -5,19 +5,19 @@ import { type Moved, type Returned, returnOnce, type Transferred, transferOnce }
 import { QuotaParams } from '../../contract/quotas.ts'
 import { ReturnReq, TransferHeaders, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
 import { findTransfer, listTransfers } from '../../db/quotas/transfers.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
-import { invalidRequest, Problem } from '../../errors.ts'
+import { Problem } from '../../errors.ts'
 import { authorOf } from '../changes/requests.ts'
 import { refusal } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { keyMismatch } from '../platform/problems.ts'
 import { change, get } from '../platform/routes.ts'
 import { noSuchQuota } from '../quotas/responses.ts'
+import { getList, listOf } from '../resource/list.ts'
 import { transferView } from './responses.ts'
 
 const shownAnswer = Type.Ref('TransferAnswer#')
@@ -56,31 +56,14 @@ export function transferRoute(server: FastifyInstance, { db, now }: RouteContext
   })
 }
 
-/** The last transfer of a page, and the filter of the list. */
-const cursors = cursorsOf(
-  Type.Object({ before: cursorInteger, user: Type.Optional(cursorInteger) }, { additionalProperties: false }),
-)
+const transfers = listOf({ query: TransfersQuery, key: cursorInteger, read: listTransfers, view: transferView })
 
 /** `/api/sms/admin/transfers`. */
-export function transferRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  get(server, '', {
+export function transferRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now } = context
+  getList(server, '', context, transfers, {
     ...operation('Administrator', 'listTransfers', 'List transfers', 'Newest first. The cursor fixes the filter.'),
-    query: TransfersQuery,
     answer: 'TransferPage',
-    handler: async request => {
-      const { page_size: size = DEFAULT_PAGE_SIZE, cursor, user_id } = request.query
-      const { before, user } = cursor === undefined ? { before: MAX_INTEGER, user: user_id } : cursors.read(cursor)
-      const issues = issuesWithCursor(['user_id'], { user_id }, { user_id: user })
-      if (issues.length > 0) throw invalidRequest(issues)
-      const found = await listTransfers(db, { userId: user, before, size: size + 1 })
-      const shown = found.slice(0, size)
-      const last = found.length > size ? shown.at(-1) : undefined
-      return {
-        items: shown.map(transferView),
-        page_size: size,
-        next_cursor: last === undefined ? null : cursors.write({ before: last.id, user }),
-      }
-    },
   })
 
   get(server, '/:id', {

@@ -1,6 +1,7 @@
 import type { ExportRecord } from '../../contract/users.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../db/changes/audit.ts'
 import type { Database } from '../../db/connection/database.ts'
+import type { Page, Slice } from '../../db/lists/pages.ts'
 import { closedWindowsOf } from '../../db/quotas/history.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { listTransfers } from '../../db/quotas/transfers.ts'
@@ -10,7 +11,6 @@ import { findAddress } from '../../db/users/addresses.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
 import { findProfile } from '../../db/users/profiles.ts'
 import { denialsAfter, eventsAfter, pausesAfter, quotasAfter } from '../../db/users/user-data.ts'
-import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
@@ -19,8 +19,8 @@ import { addressViewOf } from '../../domain/user-address.ts'
 import { closedWindowViewOf, profileViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
 import { changeViewOf } from '../audit/responses.ts'
-import { denialViewOf } from '../denials/responses.ts'
-import { recordViewOf } from '../reservations/responses.ts'
+import { denialViewOf } from '../denials/lists.ts'
+import { recordViewOf } from '../reservations/lists.ts'
 import { transferView } from '../transfers/responses.ts'
 import { countsOf } from '../usage/responses.ts'
 
@@ -42,30 +42,48 @@ export async function* exportOf(db: Database, userId: number, now: EpochMs): Asy
 }
 
 async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
-  yield* profilePages(db, userId)
-  yield* addressPages(db, userId)
+  yield* profilePages(db, userId, now)
+  yield* addressPages(db, userId, now)
   for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
-  yield* reservationPages(db, userId)
+  yield* reservationPages(db, userId, now)
   yield* denialPages(db, userId)
   yield* usagePages(db, userId, now)
   yield* eventPages(db, userId)
-  yield* transferPages(db, userId)
+  yield* transferPages(db, userId, now)
   yield* pausePages(db, userId, now)
-  yield* requestPages(db, userId)
+  yield* requestPages(db, userId, now)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
 }
 
-async function* profilePages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
-  const profile = await findProfile(db, userId)
-  if (profile.version > 0) yield [{ record: 'user_profile', ...profileViewOf(profile) }]
-  yield* changePages(db, { user_id: userId, resource: 'profile' }, { record: 'profile_change', user_id: userId })
+/** All pages of a list. */
+async function* slicesOf<Row, Key>(
+  read: (page: Page<Key>) => Promise<Slice<Row, Key>>,
+  now: EpochMs,
+): AsyncGenerator<Row[], void> {
+  for (let after: Key | undefined; ; ) {
+    const { items, next } = await read({ after, size: PAGE, now })
+    yield items
+    if (next === null) return
+    after = next
+  }
 }
 
-async function* addressPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+async function* profilePages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  const profile = await findProfile(db, userId)
+  if (profile.version > 0) yield [{ record: 'user_profile', ...profileViewOf(profile) }]
+  yield* changePages(db, { user_id: userId, resource: 'profile' }, { record: 'profile_change', user_id: userId }, now)
+}
+
+async function* addressPages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
   const address = await findAddress(db, userId)
   if (address !== undefined) yield [{ record: 'user_address', user_id: userId, ...addressViewOf(address, false) }]
-  yield* changePages(db, { user_id: userId, resource: 'address' }, { record: 'user_address_change', user_id: userId })
+  yield* changePages(
+    db,
+    { user_id: userId, resource: 'address' },
+    { record: 'user_address_change', user_id: userId },
+    now,
+  )
 }
 
 async function* quotaPages(
@@ -79,7 +97,7 @@ async function* quotaPages(
     for (const quota of quotas) {
       yield [{ record: 'quota', ...viewOf(quota, now), deleted_at: formatTimestampOrNull(quota.deleted_at) }]
       yield* windowPages(db, quota, now)
-      yield* changePages(db, { quota_id: quota.id }, { record: 'quota_change', quota_id: quota.id })
+      yield* changePages(db, { quota_id: quota.id }, { record: 'quota_change', quota_id: quota.id }, now)
     }
     if (quotas.length < PAGE) return
     after = quotas.at(-1)?.id ?? after
@@ -87,35 +105,25 @@ async function* quotaPages(
 }
 
 async function* windowPages(db: Database, { id }: Quota, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
-  for (let before = MAX_INTEGER; ; ) {
-    const slice = await closedWindowsOf(db, id, before, PAGE, now)
-    const windows = slice?.items ?? []
+  const read = async (page: Page<number>) => (await closedWindowsOf(db, id, page)) ?? { items: [], next: null }
+  for await (const windows of slicesOf(read, now))
     yield windows.map(window => ({ record: 'quota_window', quota_id: id, ...closedWindowViewOf(window) }))
-    if (slice?.hasMore !== true) return
-    before = windows.at(-1)?.window_no ?? before
-  }
 }
 
 async function* changePages(
   db: Database,
   filter: AuditFilter,
   shown: ExportRecord,
+  now: EpochMs,
 ): AsyncGenerator<ExportRecord[], void> {
-  for (let after: AuditKey | undefined; ; ) {
-    const { changes, next } = await listChanges(db, filter, after, PAGE)
-    yield changes.map(change => ({ ...shown, ...changeViewOf(change) }))
-    if (next === null) return
-    after = next
-  }
+  const read = (page: Page<AuditKey>) => listChanges(db, filter, page)
+  for await (const changes of slicesOf(read, now)) yield changes.map(change => ({ ...shown, ...changeViewOf(change) }))
 }
 
-async function* reservationPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
-  for (let after: ReservationKey | undefined; ; ) {
-    const { reservations, next } = await listReservations(db, { user_id: userId }, after, PAGE)
+async function* reservationPages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  const read = (page: Page<ReservationKey>) => listReservations(db, { user_id: userId }, page)
+  for await (const reservations of slicesOf(read, now))
     yield reservations.map(reservation => ({ record: 'reservation', ...recordViewOf(reservation) }))
-    if (next === null) return
-    after = next
-  }
 }
 
 async function* denialPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
@@ -144,13 +152,10 @@ async function* usagePages(db: Database, userId: number, now: EpochMs): AsyncGen
   }
 }
 
-async function* transferPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
-  for (let before = MAX_INTEGER; ; ) {
-    const transfers = await listTransfers(db, { userId, before, size: PAGE })
+async function* transferPages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  const read = (page: Page<number>) => listTransfers(db, { user_id: userId }, page)
+  for await (const transfers of slicesOf(read, now))
     yield transfers.map(transfer => ({ record: 'transfer', ...transferView(transfer) }))
-    if (transfers.length < PAGE) return
-    before = transfers.at(-1)?.id ?? before
-  }
 }
 
 async function* pausePages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
@@ -162,13 +167,10 @@ async function* pausePages(db: Database, userId: number, now: EpochMs): AsyncGen
   }
 }
 
-async function* requestPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
-  for (let before = MAX_INTEGER; ; ) {
-    const requests = await listIncreaseRequests(db, { user_id: userId }, before, PAGE)
+async function* requestPages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  const read = (page: Page<number>) => listIncreaseRequests(db, { user_id: userId }, page)
+  for await (const requests of slicesOf(read, now))
     yield requests.map(request => ({ record: 'increase_request', ...requestViewOf(request) }))
-    if (requests.length < PAGE) return
-    before = requests.at(-1)?.id ?? before
-  }
 }
 
 async function* eventPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {

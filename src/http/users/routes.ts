@@ -7,14 +7,14 @@ import { EraseQuery, ProfileReq, UserParams, UsersQuery } from '../../contract/u
 import { findErasure } from '../../db/users/erasure.ts'
 import { findProfile } from '../../db/users/profiles.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { Problem } from '../../errors.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorsOf } from '../platform/cursors.ts'
+import { cursorInteger } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { sendLines } from '../platform/reads.ts'
 import { change, get } from '../platform/routes.ts'
+import { getList, listOf } from '../resource/list.ts'
 import { exportOf } from './export.ts'
 import {
   entryViewOf,
@@ -26,28 +26,14 @@ import {
   userViewOf,
 } from './responses.ts'
 
-/** The last user of a page. */
-const cursors = cursorsOf(
-  Type.Object({ user: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }) }, { additionalProperties: false }),
-)
+const users = listOf({ query: UsersQuery, key: cursorInteger, read: listUsers, view: entryViewOf })
 
 /** The directory of users: `/api/sms/admin/users`, and one of them. */
-export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  get(server, '', {
+export function userRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now } = context
+  getList(server, '', context, users, {
     ...operation('Administrator', 'listUsers', 'List users', 'By ascending id.'),
-    query: UsersQuery,
     answer: 'UserPage',
-    handler: async request => {
-      const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = request.query
-      const after = cursor === undefined ? -1 : cursors.read(cursor).user
-      const { items, hasMore } = await listUsers(db, after, size, now())
-      const last = items.at(-1)
-      return {
-        items: items.map(entryViewOf),
-        page_size: size,
-        next_cursor: hasMore && last !== undefined ? cursors.write({ user: last.user_id }) : null,
-      }
-    },
   })
 
   get(server, '/:user_id', {

@@ -52,10 +52,10 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
     handler: async request => {
       const { id } = request.params
       const { status, limit = 100, cursor } = request.query
-      const after = cursor === undefined ? {} : { after: deliveryKeyOf(cursor) }
+      const after = cursor === undefined ? undefined : deliveryKeyOf(cursor)
       foundOrThrow(await findWebhook(db, id), id)
-      const page = await listDeliveries(db, id, { ...after, ...(status === undefined ? {} : { status }), limit })
-      return { items: page.deliveries.map(deliveryView), next_cursor: page.next && cursors.write(page.next) }
+      const { items, next } = await listDeliveries(db, id, { status }, { after, size: limit })
+      return { items: items.map(deliveryView), next_cursor: next && cursors.write(next) }
     },
   })
 
