@@ -23,8 +23,9 @@ interface WebhookChange {
 }
 
 export type NotDone =
-  /** There is no such webhook or delivery, or there are too many webhooks. */
-  | { outcome: 'refused' }
+  /** There is no such webhook or delivery. */
+  | { outcome: 'not_found' }
+  | { outcome: 'too_many_webhooks' }
   /** The key came with another request before; the fields that differ. */
   | { outcome: 'mismatch'; fields: string[] }
 
@@ -37,7 +38,8 @@ export function createWebhookOnce(
 ): Promise<WebhookChange | NotDone> {
   const isUrl = DESTINATIONS[draft.kind ?? 'webhook'] === 'secret url'
   const request = { operation: 'createWebhook', ...draft, ...(isUrl ? urlDigestOf(secret) : {}) }
-  return changeOnce(db, key, request, author, tx => createWebhook(joinTransaction(tx), draft, secret, author), secret)
+  const create = (tx: Transaction) => createWebhook(joinTransaction(tx), draft, secret, author)
+  return changeOnce(db, key, request, author, create, secret, 'too_many_webhooks')
 }
 
 export function updateWebhookOnce(
@@ -80,11 +82,12 @@ async function changeOnce(
   author: Author,
   change: (tx: Transaction) => Promise<Webhook | undefined>,
   made?: NewSecret,
+  refused: 'not_found' | 'too_many_webhooks' = 'not_found',
 ): Promise<WebhookChange | NotDone> {
   const secret_digest = made === undefined ? null : digestOf(made.secret)
   const answerOf = (webhook: Webhook | undefined) => webhook && { webhook, secret_digest }
   const done = await once<Webhook | undefined, RememberedChange>(db, { key, request, answerOf }, author, change)
-  if (done === undefined) return { outcome: 'refused' }
+  if (done === undefined) return { outcome: refused }
   if (!('outcome' in done)) return { outcome: 'changed', webhook: done, secret: made?.secret ?? null, at: author.now }
   if (done.outcome === 'mismatch') return done
   const { webhook, secret_digest: digest } = done.answer
@@ -144,6 +147,6 @@ const redelivered = (count: number | undefined): Redelivery | undefined =>
   count === undefined ? undefined : { outcome: 'redelivered', redelivered: count }
 
 function redeliveryOf(done: number | undefined | Repeated<Redelivery>): Redelivery | NotDone {
-  if (typeof done !== 'object') return redelivered(done) ?? { outcome: 'refused' }
+  if (typeof done !== 'object') return redelivered(done) ?? { outcome: 'not_found' }
   return done.outcome === 'replayed' ? done.answer : done
 }

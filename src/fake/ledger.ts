@@ -19,9 +19,7 @@ import { summarize } from '../domain/summary.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/value-counter.ts'
 import { invalidRequest } from '../errors.ts'
-import { refusal, versionMismatch } from '../http/changes/responses.ts'
-import { noSuchPause } from '../http/pauses/responses.ts'
-import { noSuchQuota } from '../http/quotas/responses.ts'
+import { found, refusal } from '../http/changes/outcomes.ts'
 
 const ACTOR = 'fake'
 /** Tests shall not mistake a count for an id. */
@@ -102,8 +100,7 @@ function createPauses(now: () => EpochMs) {
       return pause
     },
     lift(id: number): void {
-      const pause = all.get(id)
-      if (pause === undefined) throw noSuchPause(id)
+      const pause = found(all.get(id), { what: 'pause', id })
       if (isActive(pause, now())) all.set(id, { ...pause, lifted_at: now(), lifted_by: ACTOR })
     },
   }
@@ -151,11 +148,12 @@ function createRows(now: () => EpochMs, pausesAt: (at: EpochMs) => PausesByCount
 
   /** @throws Problem if there is none, or it has another version */
   function known(id: number, mayChange: (version: number) => boolean): Quota {
-    const found = quotas.get(id)
-    if (found !== undefined) closeExpired(found.user_id, now())
-    const quota = quotas.get(id)
-    if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(id)
-    if (!mayChange(quota.version)) throw versionMismatch('quota', quota.version)
+    const stored = quotas.get(id)
+    if (stored !== undefined) closeExpired(stored.user_id, now())
+    const closed = quotas.get(id)
+    const quota = found(closed?.deleted_at === null ? closed : undefined, { what: 'quota', id })
+    const { version } = quota
+    if (!mayChange(version)) throw refusal({ outcome: 'version_mismatch', version })
     return quota
   }
 

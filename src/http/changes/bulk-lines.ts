@@ -4,7 +4,7 @@ import { type BegunBulk, beginBulk } from '../../admin/bulk-change.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { DAY_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
-import { keyMismatch } from '../platform/problems.ts'
+import { refusal } from './outcomes.ts'
 
 export const NDJSON = 'application/x-ndjson'
 
@@ -30,7 +30,7 @@ export async function beginOf(
 ): Promise<BegunBulk> {
   const begun = await beginBulk(db, key, asked, author)
   if (begun.outcome === 'begun') return begun
-  if (begun.outcome === 'mismatch') throw keyMismatch(begun.fields)
+  if (begun.outcome === 'mismatch') throw refusal(begun)
   if (begun.at > author.now - DAY_MS) return begun.answer
   const detail = 'This Idempotency-Key belongs to a bulk change that has begun more than 24 hours ago. Use a new key.'
   throw new Problem('idempotency_mismatch', detail, {

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import type { Repeated } from '../../admin/idempotency.ts'
 import {
   approveRequest,
   declineRequest,
   makeRequestOnce,
   type RequestDraft,
+  type RequestMade,
   withdrawRequest,
 } from '../../admin/increase-requests.ts'
 import {
@@ -19,8 +21,9 @@ import {
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
-import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
+import { type IncreaseRequest, ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { userIdOf } from '../auth/guard.ts'
+import { accepted } from '../changes/outcomes.ts'
 import { authorOf, boundedAuthorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
@@ -28,11 +31,18 @@ import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
 import { getList, listOf } from '../resource/list.ts'
-import { decidedOrThrow, madeOrThrow } from './responses.ts'
 
 const LIST = { key: cursorInteger, read: listIncreaseRequests }
 const requests = listOf({ ...LIST, query: IncreaseRequestsQuery, view: requestViewOf })
 const ownRequests = listOf({ ...LIST, query: MyIncreaseRequestsQuery, view: ownRequestViewOf })
+
+const requestOf = (id?: number) => ({ what: 'request', id })
+
+/** The request that a call has made. @throws Problem if the rules forbid it */
+function madeOf(made: RequestMade | Repeated<IncreaseRequest>): IncreaseRequest {
+  const done = accepted(made, requestOf())
+  return done.outcome === 'replayed' ? done.answer : done.request
+}
 
 function draftOf({ units, until = null, reason, quota_id = null }: IncreaseReq): RequestDraft {
   return { units, until: until === null ? null : timestampOf(until), reason, quota_id }
@@ -64,7 +74,7 @@ export function userRequestRoutes(server: FastifyInstance, context: RouteContext
       const percent = settings.requestAutoApprovePercent
       const made = await makeRequestOnce(db, userIdOf(request), draft, authorOf(request, now()), key, percent)
       reply.code(201)
-      return ownRequestViewOf(madeOrThrow(made))
+      return ownRequestViewOf(madeOf(made))
     },
   })
 
@@ -80,7 +90,7 @@ export function userRequestRoutes(server: FastifyInstance, context: RouteContext
     errors: ['not_found', 'request_closed', 'being_erased'],
     handler: async (request, reply) => {
       const { id } = request.params
-      decidedOrThrow(await withdrawRequest(db, userIdOf(request), id, authorOf(request, now())), id)
+      accepted(await withdrawRequest(db, userIdOf(request), id, authorOf(request, now())), requestOf(id))
       return reply.code(204).send(null)
     },
   })
@@ -116,7 +126,7 @@ export function adminRequestRoutes(server: FastifyInstance, context: RouteContex
       const key = request.headers['idempotency-key']
       const made = await makeRequestOnce(db, user_id, draftOf(body), authorOf(request, now()), key, 0)
       reply.code(201)
-      return requestViewOf(madeOrThrow(made))
+      return requestViewOf(madeOf(made))
     },
   })
 
@@ -142,7 +152,7 @@ function decisionRoutes(server: FastifyInstance, { db, now, settings }: RouteCon
       const end = until === undefined ? {} : { until: until === null ? null : timestampOf(until) }
       const author = boundedAuthorOf(request, now(), settings)
       const decided = await approveRequest(db, id, { ...others, ...end, note }, author)
-      return requestViewOf(decidedOrThrow(decided, id))
+      return requestViewOf(accepted(decided, requestOf(id)).request)
     },
   })
 
@@ -162,7 +172,7 @@ function decisionRoutes(server: FastifyInstance, { db, now, settings }: RouteCon
       const { id } = request.params
       const { note = null } = request.body
       const decided = await declineRequest(db, id, note, boundedAuthorOf(request, now(), settings))
-      return requestViewOf(decidedOrThrow(decided, id))
+      return requestViewOf(accepted(decided, requestOf(id)).request)
     },
   })
 }

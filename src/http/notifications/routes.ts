@@ -15,12 +15,13 @@ import { SERVICE_ACTOR } from '../../domain/webhook.ts'
 import { Problem } from '../../errors.ts'
 import type { LinkCounter } from '../../events/address-codes.ts'
 import { userIdOf } from '../auth/guard.ts'
+import { accepted } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
 import { change, get } from '../platform/routes.ts'
-import { changedOrThrow, isOff, namedOrThrow, setOrThrow } from './responses.ts'
+import { ADDRESS, isOff, namedBy } from './responses.ts'
 
 /**
  * Links of all users that did not go out and are not counted. Those beyond are: else a user could have the service ask the mail server without
@@ -63,7 +64,7 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
       const user_id = userIdOf(request)
       const draft = { user_id, address, language, serial: randomInt(1, MAX_SERIAL) }
       const counters = [`user ${user_id}`, `address ${mailboxOf(address)}`].map(addressCodes.counterOf)
-      const set = setOrThrow(await setUserAddress(db, draft, counters, authorOf(request, now())))
+      const set = accepted(await setUserAddress(db, draft, counters, authorOf(request, now())), ADDRESS)
       if (set.mustConfirm) await sendLink({ ...set.address, address }, counters)
       return readView(user_id)
     },
@@ -128,8 +129,8 @@ export async function notificationLinkRoutes(app: FastifyInstance, context: Rout
     'Needs no token: the link proves that its message was read. To repeat the call changes nothing.',
   )
   app.post<ByCode>('/confirm', { schema: { ...confirmation, ...openRoute } }, async (request, reply) => {
-    const named = namedOrThrow(addressCodes, 'confirm', request.body.code)
-    changedOrThrow(await confirmAddress(db, named, authorOfLink(request, now())))
+    const named = namedBy(addressCodes, 'confirm', request.body.code)
+    accepted(await confirmAddress(db, named, authorOfLink(request, now())), ADDRESS)
     return reply.code(204).send(null)
   })
 
@@ -148,8 +149,8 @@ export async function notificationLinkRoutes(app: FastifyInstance, context: Rout
 }
 
 async function stop({ db, now, addressCodes }: RouteContext, request: FastifyRequest, code: string): Promise<void> {
-  const { user_id, serial } = namedOrThrow(addressCodes, 'stop', code)
-  changedOrThrow(await withdrawAddress(db, user_id, authorOfLink(request, now()), serial))
+  const { user_id, serial } = namedBy(addressCodes, 'stop', code)
+  accepted(await withdrawAddress(db, user_id, authorOfLink(request, now()), serial), ADDRESS)
 }
 
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data']

@@ -6,6 +6,7 @@ import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { listPauses } from '../../db/pauses/lists.ts'
 import { findPause } from '../../db/pauses/pauses.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
+import { accepted, found } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
@@ -13,13 +14,14 @@ import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { getList, listOf } from '../resource/list.ts'
 import { draftOf } from './requests.ts'
-import { noSuchPause, pauseOrThrow } from './responses.ts'
 
 /** Pauses of destinations: `/api/sms/admin/pauses…`. */
 export function pauseRoutes(server: FastifyInstance, context: RouteContext): void {
   readRoutes(server, context)
   changeRoutes(server, context)
 }
+
+const pauseOf = (id?: number) => ({ what: 'pause', id })
 
 const pauses = listOf({
   query: PausesQuery,
@@ -40,11 +42,7 @@ function readRoutes(server: FastifyInstance, context: RouteContext): void {
     params: PauseParams,
     answer: 'Pause',
     errors: ['not_found'],
-    handler: async request => {
-      const pause = await findPause(db, request.params.id)
-      if (pause === undefined) throw noSuchPause(request.params.id)
-      return pauseViewOf(pause, now())
-    },
+    handler: async ({ params: { id } }) => pauseViewOf(found(await findPause(db, id), pauseOf(id)), now()),
   })
 }
 
@@ -65,8 +63,9 @@ function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext
     errors: ['too_many_pauses', 'idempotency_mismatch', 'being_erased'],
     handler: async (request, reply) => {
       const author = authorOf(request, now())
-      const made = await createPauseOnce(db, draftOf(request.body), author, request.headers['idempotency-key'])
-      const pause = pauseOrThrow(made)
+      const key = request.headers['idempotency-key']
+      const made = accepted(await createPauseOnce(db, draftOf(request.body), author, key), pauseOf())
+      const pause = made.outcome === 'replayed' ? made.answer : made.pause
       await obey()
       reply.code(201).header('location', `/api/sms/admin/pauses/${pause.id}`)
       return pauseViewOf(pause, author.now)
@@ -85,7 +84,7 @@ function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext
     errors: ['not_found'],
     handler: async (request, reply) => {
       const { id } = request.params
-      pauseOrThrow(await liftPause(db, id, authorOf(request, now())), id)
+      accepted(await liftPause(db, id, authorOf(request, now())), pauseOf(id))
       await obey()
       return reply.code(204).send(null)
     },

@@ -8,13 +8,14 @@ import { RollOutHeaders, RollOutReq } from '../../contract/roll-out.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import { beginOf, linesOf, NDJSON } from '../changes/bulk-lines.ts'
+import { refusal } from '../changes/outcomes.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import { streamSteps } from '../changes/step-stream.ts'
 import type { RouteContext } from '../context.ts'
 import { UNBUFFERED } from '../platform/headers.ts'
 import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
-import { foundPlan, givablePlan, notChangeable } from './responses.ts'
+import { givablePlan, planOf } from './responses.ts'
 import { createRollOutReport, selectedUsers, selectionOf } from './roll-out.ts'
 
 /** The maximum size of a body, in bytes: 10,000 ids of 17 characters, and the rest. */
@@ -63,9 +64,9 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
       const { id } = request.params
       const { dry_run: isDryRun = false, reason, fresh, ...select } = request.body
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
-      const plan = givablePlan(foundPlan(await findPlan(db, id), id))
+      const plan = givablePlan(await findPlan(db, id), id)
       const { version } = plan
-      if (!versionCheck(ifMatch)(version)) throw notChangeable({ outcome: 'version_mismatch', version }, id)
+      if (!versionCheck(ifMatch)(version)) throw refusal({ outcome: 'version_mismatch', version }, planOf(id))
       const selection = selectionOf(select, plan)
       slots.hold(reply)
       const author = authorOf(request, now())

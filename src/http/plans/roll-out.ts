@@ -10,7 +10,7 @@ import { roll, statusOf } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
-import { refusal } from '../changes/responses.ts'
+import { refusal } from '../changes/outcomes.ts'
 
 /** Users that are read at a time. */
 const PAGE = 500

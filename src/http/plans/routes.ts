@@ -6,6 +6,7 @@ import { ChangeHeaders, IfMatchHeaders } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { findPlan, listPlans, usersByVersion } from '../../db/plans/plans.ts'
 import { planViewOf, type SlotDraft } from '../../domain/plan.ts'
+import { accepted, found } from '../changes/outcomes.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
@@ -13,7 +14,7 @@ import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { getList, listOf } from '../resource/list.ts'
 import { slotDraftOf } from './requests.ts'
-import { foundPlan, notChangeable, planOrThrow, taggedPlan } from './responses.ts'
+import { planOf, taggedPlan } from './responses.ts'
 
 /** Plans: `/api/sms/admin/plans…`. */
 export function planRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -40,7 +41,7 @@ function readRoutes(server: FastifyInstance, context: RouteContext): void {
     errors: ['not_found'],
     handler: async (request, reply) => {
       const { id } = request.params
-      const plan = foundPlan(await findPlan(db, id), id)
+      const plan = found(await findPlan(db, id), planOf(id))
       return { ...taggedPlan(reply, plan), users: await usersByVersion(db, id) }
     },
   })
@@ -62,7 +63,8 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     handler: async (request, reply) => {
       const key = request.headers['idempotency-key']
       const draft = { ...request.body, slots: request.body.slots.map(slotDraftOf) }
-      const plan = planOrThrow(await createPlanOnce(db, draft, authorOf(request, now()), key))
+      const made = accepted(await createPlanOnce(db, draft, authorOf(request, now()), key), planOf())
+      const plan = made.outcome === 'replayed' ? made.answer : made.plan
       reply.code(201).header('location', `/api/sms/admin/plans/${plan.id}`)
       return taggedPlan(reply, plan)
     },
@@ -87,7 +89,8 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = authorOf(request, now())
       const updated = await updatePlanOnce(db, id, withSlots(request.body), author, versionCheck(ifMatch), key)
-      return taggedPlan(reply, planOrThrow(updated, id))
+      const done = accepted(updated, planOf(id))
+      return taggedPlan(reply, done.outcome === 'replayed' ? done.answer : done.plan)
     },
   })
 }
@@ -107,8 +110,7 @@ function archiveRoute(server: FastifyInstance, { db, now }: RouteContext): void 
     handler: async (request, reply) => {
       const { id } = request.params
       const check = versionCheck(request.headers['if-match'])
-      const archived = await archivePlanIf(db, id, authorOf(request, now()), check)
-      if (archived.outcome !== 'archived') throw notChangeable(archived, id)
+      accepted(await archivePlanIf(db, id, authorOf(request, now()), check), planOf(id))
       return reply.code(204).send(null)
     },
   })

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import { givePlanStep, type PlanOutcome, type PlanTerms } from '../../admin/give-plan.ts'
+import { givePlanStep, type PlanTerms } from '../../admin/give-plan.ts'
 import { GivePlanReq, type UserPlan } from '../../contract/plans.ts'
 import { UserParams } from '../../contract/users.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import { planOfUser } from '../../db/plans/users.ts'
 import type { Giving } from '../../domain/give-plan.ts'
+import { accepted } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
-import { refusal } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { foundPlan, givablePlan } from './responses.ts'
+import { givablePlan, planOf } from './responses.ts'
 
 /** The plan of a user: `/api/sms/admin/users/{user_id}/plan`. */
 export function userPlanRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -64,7 +64,7 @@ function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const { plan_id, ...manner } = request.body
       // Again if a version was made after the plan was read.
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
-        const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
+        const plan = givablePlan(await findPlan(db, plan_id), plan_id)
         const giving = await giveOne(db, user_id, { plan, ...manner, mustBeCurrent: true }, authorOf(request, now()))
         if (giving === null) continue
         const { id, name, version } = plan
@@ -108,14 +108,8 @@ async function giveOne(
 ): Promise<Giving | null> {
   const [outcome] = await givePlanStep(db, [userId], terms, author)
   if (outcome === undefined) throw new Error(`user ${userId} has no outcome`)
-  return givingOrThrow(outcome)
-}
-
-/** @throws Problem for any other outcome */
-function givingOrThrow(outcome: PlanOutcome): Giving | null {
-  if (outcome.outcome === 'given') return outcome
-  if (outcome.outcome === 'left_out') return null
-  throw refusal(outcome)
+  const done = accepted(outcome, planOf())
+  return done.outcome === 'given' ? done : null
 }
 
 function slotsOf({ slots }: Giving): UserPlan['slots'] {

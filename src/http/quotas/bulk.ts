@@ -4,10 +4,10 @@ import type { BulkRecord } from '../../contract/bulk.ts'
 import { MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
 import { viewOf } from '../../domain/view.ts'
 import type { Problem } from '../../errors.ts'
-import { refusal } from '../changes/responses.ts'
+import { refusal } from '../changes/outcomes.ts'
 import type { StepPacer } from '../changes/step-pacer.ts'
 import { streamSteps } from '../changes/step-stream.ts'
-import { noSuchQuota } from './responses.ts'
+import { quotaOf } from './responses.ts'
 
 export interface BulkOptions {
   /** Who changes the quotas, as of now: each step has a time of its own. */
@@ -61,7 +61,7 @@ class Report {
         this.counts[outcome.outcome] += 1
         return
       case 'not_found':
-        yield* this.fail(id, null, noSuchQuota(id))
+        yield* this.fail(id, null, refusal(outcome, quotaOf(id)))
         return
       default:
         yield* this.fail(id, outcome.userId, refusal(outcome))

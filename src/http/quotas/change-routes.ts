@@ -6,6 +6,7 @@ import { deleteQuota } from '../../admin/delete-quota.ts'
 import { AdjustReq } from '../../contract/adjust.ts'
 import { ChangeHeaders, CreateQuotaReq, IfMatchHeaders, QuotaParams, UpdateQuotaReq } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
+import { accepted } from '../changes/outcomes.ts'
 import { authorOf, boundedAuthorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
@@ -14,7 +15,7 @@ import { unknownUser } from '../references/references.ts'
 import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
 import { draftOf, patchOf } from './requests.ts'
-import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
+import { answeredOf, quotaOf, taggedView } from './responses.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 
@@ -43,7 +44,7 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
         ? createQuotaOnce(db, draft, author, key)
         : createQuotaOfNewUser(db, newUserRef, draft, author, key))
       if (outcome === undefined) throw unknownUser(newUserRef ?? '', null, true)
-      const created = createdOrThrow(outcome, author.now)
+      const created = answeredOf(accepted(outcome, quotaOf()), author.now)
       reply.code(201).header('location', `/api/sms/admin/quota/${created.quota.id}`)
       return taggedView(reply, created)
     },
@@ -71,7 +72,7 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = authorOf(request, now())
       const updated = await updateQuota(db, id, patchOf(request.body), author, versionCheck(ifMatch), key)
-      return taggedView(reply, updatedOrThrow(updated, id, author.now))
+      return taggedView(reply, answeredOf(accepted(updated, quotaOf(id)), author.now))
     },
   })
 }
@@ -95,7 +96,7 @@ function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContex
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = boundedAuthorOf(request, now(), settings)
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
-      return taggedView(reply, updatedOrThrow(adjusted, id, author.now))
+      return taggedView(reply, answeredOf(accepted(adjusted, quotaOf(id)), author.now))
     },
   })
 }
@@ -110,7 +111,7 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     handler: async (request, reply) => {
       const { id } = request.params
       const check = versionCheck(request.headers['if-match'])
-      deletedOrThrow(await deleteQuota(db, id, authorOf(request, now()), check), id)
+      accepted(await deleteQuota(db, id, authorOf(request, now()), check), quotaOf(id))
       return reply.code(204).send(null)
     },
   })

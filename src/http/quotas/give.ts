@@ -8,7 +8,7 @@ import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
-import { refusal } from '../changes/responses.ts'
+import { refusal } from '../changes/outcomes.ts'
 import type { StepPacer } from '../changes/step-pacer.ts'
 import { problemOf } from '../platform/problems.ts'
 

@@ -10,11 +10,12 @@ import type { EpochMs } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
 import { changeViewOf } from '../audit/responses.ts'
+import { found } from '../changes/outcomes.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import { noSuchQuota } from './responses.ts'
+import { quotaOf } from './responses.ts'
 
 /** A quota, and the number of a change or a window before which the next page begins. */
 const cursors = cursorsOf(
@@ -38,11 +39,11 @@ function startOf(id: number, { page_size: size = DEFAULT_PAGE_SIZE, cursor }: Hi
 
 /** What a page answers. @throws Problem `not_found` if there never was such a quota */
 function pageOf<Item>(id: number, slice: Slice<Item, number> | undefined, size: number, view: (item: Item) => object) {
-  if (slice === undefined) throw noSuchQuota(id)
+  const { items, next } = found(slice, quotaOf(id))
   return {
-    items: slice.items.map(view),
+    items: items.map(view),
     page_size: size,
-    next_cursor: slice.next === null ? null : cursors.write({ resource: 'quota', id, before: slice.next }),
+    next_cursor: next === null ? null : cursors.write({ resource: 'quota', id, before: next }),
   }
 }
 

@@ -1,7 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import type { Updated } from '../../admin/change-quota.ts'
-import type { Created } from '../../admin/create-quota.ts'
-import type { Deleted } from '../../admin/delete-quota.ts'
 import type { Repeated } from '../../admin/idempotency.ts'
 import type { AlertsQuery } from '../../contract/quota-summary.ts'
 import type { AdminListQuery } from '../../contract/quotas.ts'
@@ -19,12 +16,10 @@ import { type Quota, roll } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { ownViewOf, viewOf } from '../../domain/view.ts'
-import { invalidRequest, Problem } from '../../errors.ts'
+import { invalidRequest, type Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import { etagOf } from '../changes/requests.ts'
-import { refusal, versionMismatch } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { keyMismatch } from '../platform/problems.ts'
 import { giveWay, inSlices } from '../platform/turns.ts'
 import { alertCursors, listRequestOf } from './requests.ts'
 
@@ -103,45 +98,12 @@ interface Answered {
   at: EpochMs
 }
 
-/** The created quota. @throws Problem for any other outcome */
-export function createdOrThrow(created: Created | Repeated<Quota>, now: EpochMs): Answered {
-  switch (created.outcome) {
-    case 'created':
-      return { quota: created.quota, at: now }
-    case 'replayed':
-      return { quota: created.answer, at: created.at }
-    case 'mismatch':
-      throw keyMismatch(created.fields)
-    default:
-      throw refusal(created)
-  }
+/** What a call has made or changed, at `now` unless it repeats an earlier one. */
+export function answeredOf(
+  done: { outcome: 'created' | 'changed' | 'unchanged'; quota: Quota } | Extract<Repeated<Quota>, { answer: Quota }>,
+  now: EpochMs,
+): Answered {
+  return done.outcome === 'replayed' ? { quota: done.answer, at: done.at } : { quota: done.quota, at: now }
 }
 
-/** The updated quota. @throws Problem for any other outcome */
-export function updatedOrThrow(updated: Updated | Repeated<Quota>, id: number, now: EpochMs): Answered {
-  switch (updated.outcome) {
-    case 'changed':
-    case 'unchanged':
-      return { quota: updated.quota, at: now }
-    case 'replayed':
-      return { quota: updated.answer, at: updated.at }
-    case 'mismatch':
-      throw keyMismatch(updated.fields)
-    case 'not_found':
-      throw noSuchQuota(id)
-    case 'version_mismatch':
-      throw versionMismatch('quota', updated.version)
-    default:
-      throw refusal(updated)
-  }
-}
-
-/** @throws Problem if the quota was not deleted */
-export function deletedOrThrow(deleted: Deleted, id: number): void {
-  if (deleted.outcome === 'not_found') throw noSuchQuota(id)
-  if (deleted.outcome === 'version_mismatch') throw versionMismatch('quota', deleted.version)
-}
-
-export function noSuchQuota(id: number): Problem {
-  return new Problem('not_found', `Quota ${id} does not exist.`)
-}
+export const quotaOf = (id?: number) => ({ what: 'quota', id })

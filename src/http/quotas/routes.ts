@@ -8,13 +8,14 @@ import { findQuota } from '../../db/quotas/quotas.ts'
 import type { Outcome } from '../../domain/command.ts'
 import { principalOf, userIdOf } from '../auth/guard.ts'
 import { asUnmade, NotMade } from '../auth/sender-users.ts'
+import { found } from '../changes/outcomes.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
 import { answerOf } from '../sender/responses.ts'
-import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
+import { alertsOf, listPage, quotaOf, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
 export function userQuotaRoutes(server: FastifyInstance, { db, pauses, now }: RouteContext): void {
@@ -56,9 +57,9 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, pauses, now }: R
     answer: 'SmsQuota',
     errors: ['not_found'],
     handler: async (request, reply) => {
-      const quota = await findQuota(db, request.params.id)
-      if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(request.params.id)
-      return taggedView(reply, { quota, at: now() })
+      const { id } = request.params
+      const quota = await findQuota(db, id)
+      return taggedView(reply, { quota: found(quota?.deleted_at === null ? quota : undefined, quotaOf(id)), at: now() })
     },
   })
 

@@ -1,22 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Repeated } from '../../admin/idempotency.ts'
-import { type Moved, type Returned, returnOnce, type Transferred, transferOnce } from '../../admin/transfer.ts'
+import { type Moved, returnOnce, transferOnce } from '../../admin/transfer.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
 import { ReturnReq, TransferHeaders, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
 import { findTransfer, listTransfers } from '../../db/quotas/transfers.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
-import { Problem } from '../../errors.ts'
+import { accepted, found } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
-import { refusal } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
-import { keyMismatch } from '../platform/problems.ts'
 import { change, get } from '../platform/routes.ts'
-import { noSuchQuota } from '../quotas/responses.ts'
+import { quotaOf } from '../quotas/responses.ts'
 import { getList, listOf } from '../resource/list.ts'
 import { transferView } from './responses.ts'
 
@@ -49,9 +47,9 @@ export function transferRoute(server: FastifyInstance, { db, now }: RouteContext
       const terms = { to_user_id, units, reason, expires_at: expires_at === null ? null : timestampOf(expires_at) }
       const author = authorOf(request, now())
       const done = await transferOnce(db, id, terms, author, request.headers['idempotency-key'])
-      const moved = movedOrThrow(done, author.now, () => noSuchQuota(id))
-      reply.code(201).header('location', `/api/sms/admin/transfers/${moved.transfer.id}`)
-      return answerOf(moved)
+      const answer = answerOf(accepted(done, quotaOf(id)), author.now)
+      reply.code(201).header('location', `/api/sms/admin/transfers/${answer.transfer.id}`)
+      return answer
     },
   })
 }
@@ -71,11 +69,7 @@ export function transferRoutes(server: FastifyInstance, context: RouteContext): 
     params: TransferParams,
     answer: 'Transfer',
     errors: ['not_found'],
-    handler: async request => {
-      const transfer = await findTransfer(db, request.params.id)
-      if (transfer === undefined) throw noSuchTransfer(request.params.id)
-      return transferView(transfer)
-    },
+    handler: async ({ params: { id } }) => transferView(found(await findTransfer(db, id), transferOf(id))),
   })
 
   change(server, 'POST', '/:id/return', {
@@ -96,40 +90,15 @@ export function transferRoutes(server: FastifyInstance, context: RouteContext): 
       const key = request.headers['idempotency-key']
       const { units = null, reason = null } = request.body
       const done = await returnOnce(db, id, { units, reason }, author, key)
-      return answerOf(movedOrThrow(done, author.now, () => noSuchTransfer(id)))
+      return answerOf(accepted(done, transferOf(id)), author.now)
     },
   })
 }
 
-/** @throws Problem for any other outcome */
-function movedOrThrow(
-  done: Transferred | Returned | Repeated<Moved>,
-  now: EpochMs,
-  notFound: () => Problem,
-): Moved & { at: EpochMs } {
-  switch (done.outcome) {
-    case 'transferred':
-    case 'returned':
-      return { ...done, at: now }
-    case 'replayed':
-      return { ...done.answer, at: done.at }
-    case 'mismatch':
-      throw keyMismatch(done.fields)
-    case 'not_found':
-      throw notFound()
-    case 'not_transferable':
-      throw new Problem('not_transferable', done.detail)
-    case 'not_enough_units':
-      throw new Problem('not_enough_units', `${done.available} units are neither used nor reserved.`, {
-        members: { available: done.available },
-      })
-    default:
-      throw refusal(done)
-  }
-}
-
-function answerOf({ transfer, quota, at }: Moved & { at: EpochMs }) {
+/** What a call has moved, as of `now` unless it repeats an earlier one. */
+function answerOf(done: Moved | Extract<Repeated<Moved>, { answer: Moved }>, now: EpochMs) {
+  const [{ transfer, quota }, at] = 'answer' in done ? [done.answer, done.at] : [done, now]
   return { transfer: transferView(transfer), quota: viewOf(quota, at) }
 }
 
-const noSuchTransfer = (id: number) => new Problem('not_found', `Transfer ${id} does not exist.`)
+const transferOf = (id: number) => ({ what: 'transfer', id })

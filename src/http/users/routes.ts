@@ -7,7 +7,7 @@ import { EraseQuery, ProfileReq, UserParams, UsersQuery } from '../../contract/u
 import { findErasure } from '../../db/users/erasure.ts'
 import { findProfile } from '../../db/users/profiles.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
-import { Problem } from '../../errors.ts'
+import { accepted, found, refusal } from '../changes/outcomes.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
@@ -16,15 +16,7 @@ import { sendLines } from '../platform/reads.ts'
 import { change, get } from '../platform/routes.ts'
 import { getList, listOf } from '../resource/list.ts'
 import { exportOf } from './export.ts'
-import {
-  entryViewOf,
-  erasureViewOf,
-  noSuchUser,
-  profileOrThrow,
-  requestedOrThrow,
-  taggedProfile,
-  userViewOf,
-} from './responses.ts'
+import { entryViewOf, erasureViewOf, taggedProfile, userOf, userViewOf } from './responses.ts'
 
 const users = listOf({ query: UsersQuery, key: cursorInteger, read: listUsers, view: entryViewOf })
 
@@ -48,8 +40,7 @@ export function userRoutes(server: FastifyInstance, context: RouteContext): void
     errors: ['not_found'],
     handler: async request => {
       const { user_id: userId } = request.params
-      const user = await findUser(db, userId, now())
-      if (user === undefined) throw noSuchUser(userId)
+      const user = found(await findUser(db, userId, now()), userOf(userId))
       return userViewOf(user, await findErasure(db, userId))
     },
   })
@@ -71,7 +62,7 @@ export function profileRoutes(server: FastifyInstance, { db, now }: RouteContext
       const { user_id: userId } = request.params
       const profile = await findProfile(db, userId)
       if (profile.version === 0 && !(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot')))
-        throw noSuchUser(userId)
+        throw refusal({ outcome: 'not_found' }, userOf(userId))
       return taggedProfile(reply, profile)
     },
   })
@@ -92,7 +83,7 @@ export function profileRoutes(server: FastifyInstance, { db, now }: RouteContext
       const { user_id: userId } = request.params
       const check = versionCheck(request.headers['if-match'])
       const updated = await updateProfile(db, userId, request.body, authorOf(request, now()), check)
-      return taggedProfile(reply, profileOrThrow(updated))
+      return taggedProfile(reply, accepted(updated, userOf(userId)).profile)
     },
   })
 }
@@ -114,7 +105,8 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
     handler: async (request, reply) => {
       exportSlots.hold(reply)
       const { user_id: userId } = request.params
-      if (!(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot'))) throw noSuchUser(userId)
+      if (!(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot')))
+        throw refusal({ outcome: 'not_found' }, userOf(userId))
       reply.header('content-disposition', `attachment; filename="user-${userId}.ndjson"`)
       return sendLines(reply, exportOf(db, userId, now()))
     },
@@ -140,7 +132,7 @@ export function erasureRoutes(server: FastifyInstance, { db, now }: RouteContext
     handler: async (request, reply) => {
       const { user_id: userId } = request.params
       const requested = await requestErasure(db, userId, request.query.force === 'true', authorOf(request, now()))
-      const erasure = erasureViewOf(requestedOrThrow(requested, userId))
+      const erasure = erasureViewOf(accepted(requested, userOf(userId)).erasure)
       return reply.code(erasure.status === 'running' ? 202 : 200).send(erasure)
     },
   })
@@ -152,9 +144,8 @@ export function erasureRoutes(server: FastifyInstance, { db, now }: RouteContext
     errors: ['not_found'],
     handler: async request => {
       const { user_id: userId } = request.params
-      const erasure = await findErasure(db, userId)
-      if (erasure === undefined) throw new Problem('not_found', `User ${userId} was never erased.`)
-      return erasureViewOf(erasure)
+      const missing = `User ${userId} was never erased.`
+      return erasureViewOf(found(await findErasure(db, userId), { what: 'erasure', missing }))
     },
   })
 }

@@ -10,14 +10,15 @@ import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
 import { LATEST } from '../../domain/time.ts'
-import { Problem } from '../../errors.ts'
 import { deliveryView, payloadOf } from '../../events/views.ts'
+import { accepted, found, refusal } from '../changes/outcomes.ts'
+import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
+import { webhookOf } from './requests.ts'
 
 /** The last delivery of a page. */
 const cursors = cursorsOf(
@@ -53,7 +54,7 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
       const { id } = request.params
       const { status, limit = 100, cursor } = request.query
       const after = cursor === undefined ? undefined : deliveryKeyOf(cursor)
-      foundOrThrow(await findWebhook(db, id), id)
+      found(await findWebhook(db, id), webhookOf(id))
       const { items, next } = await listDeliveries(db, id, { status }, { after, size: limit })
       return { items: items.map(deliveryView), next_cursor: next && cursors.write(next) }
     },
@@ -66,12 +67,12 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
     errors: ['not_found'],
     handler: async request => {
       const { id, delivery } = request.params
-      foundOrThrow(await findWebhook(db, id), id)
+      found(await findWebhook(db, id), webhookOf(id))
       const key = eventKeyOf(delivery)
-      const found = key && (await findDelivery(db, id, key))
-      if (key === undefined || found === undefined) throw noSuchDelivery(id, delivery)
+      const known = key && (await findDelivery(db, id, key))
+      if (key === undefined || known === undefined) throw refusal({ outcome: 'not_found' }, deliveryOf(id, delivery))
       const [event] = await findEvents(db, [key])
-      return { ...deliveryView(found), payload: event === undefined ? null : payloadOf(event) }
+      return { ...deliveryView(known), payload: event === undefined ? null : payloadOf(event) }
     },
   })
 }
@@ -85,13 +86,10 @@ function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): v
     errors: ['not_found', 'idempotency_mismatch'],
     handler: async request => {
       const { id, delivery } = request.params
-      const event = eventKeyOf(delivery)
-      if (event === undefined) throw noSuchDelivery(id, delivery)
+      const event = found(eventKeyOf(delivery), deliveryOf(id, delivery))
       const key = request.headers['idempotency-key']
-      const { redelivered } = doneOrThrow(await redeliverOnce(db, id, event, writerOf(request, now()), key), () =>
-        noSuchDelivery(id, delivery),
-      )
-      return { redelivered }
+      const done = await redeliverOnce(db, id, event, authorOf(request, now()), key)
+      return { redelivered: accepted(done, deliveryOf(id, delivery)).redelivered }
     },
   })
 
@@ -110,15 +108,16 @@ function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): v
         db,
         id,
         { since, status: request.body.status },
-        writerOf(request, now()),
+        authorOf(request, now()),
         key,
       )
-      const { redelivered } = doneOrThrow(done, () => noSuchWebhook(id))
+      const { redelivered } = accepted(done, webhookOf(id))
       return { redelivered }
     },
   })
 }
 
-function noSuchDelivery(id: number, delivery: string): Problem {
-  return new Problem('not_found', `Webhook ${id} has no delivery ${delivery}.`)
-}
+const deliveryOf = (id: number, delivery: string) => ({
+  what: 'delivery',
+  missing: `Webhook ${id} has no delivery ${delivery}.`,
+})

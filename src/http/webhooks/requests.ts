@@ -100,3 +100,5 @@ export function typesOf(
   const message = `must be one of ${OWN_EVENT_TYPES.join(', ')} for the kind ${kind}`
   throw invalidRequest([{ path: `/types/${other}`, message }])
 }
+
+export const webhookOf = (id?: number) => ({ what: 'webhook', id })

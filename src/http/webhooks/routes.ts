@@ -5,14 +5,15 @@ import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../ad
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
 import { findWebhook, listWebhooks } from '../../db/webhooks/webhooks.ts'
-import { MAX_WEBHOOKS, type WebhookKind, webhookView } from '../../domain/webhook.ts'
-import { invalidRequest, Problem } from '../../errors.ts'
+import { type WebhookKind, webhookView } from '../../domain/webhook.ts'
+import { invalidRequest } from '../../errors.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
+import { accepted, found, refusal } from '../changes/outcomes.ts'
+import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { destinationOf, digestOf, requireDestination, typesOf } from './requests.ts'
-import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
+import { destinationOf, digestOf, requireDestination, typesOf, webhookOf } from './requests.ts'
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
 export function webhookRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -47,8 +48,8 @@ function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
       const key = request.headers['idempotency-key']
       const draft = { ...body, ...destination, ...typesOf(kind, body.types, true), ...digestOf(kind, body), kind }
       const made = { secret: secretUrl ?? newSecret(), keys: secretKeys }
-      const created = await createWebhookOnce(db, draft, made, writerOf(request, now()), key)
-      const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
+      const created = await createWebhookOnce(db, draft, made, authorOf(request, now()), key)
+      const { webhook, secret, at } = accepted(created, webhookOf())
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
       return { ...webhookView(webhook, at), secret: webhook.kind === 'webhook' ? secret && secretText(secret) : null }
     },
@@ -62,7 +63,7 @@ function getRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     answer: 'Webhook',
     errors: ['not_found'],
     handler: async request =>
-      webhookView(foundOrThrow(await findWebhook(db, request.params.id), request.params.id), now()),
+      webhookView(found(await findWebhook(db, request.params.id), webhookOf(request.params.id)), now()),
   })
 }
 
@@ -82,8 +83,8 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
       const url = secretUrl && { secret: secretUrl, keys: secretKeys }
       const types = typesOf(kind ?? 'webhook', request.body.types, false)
       const patch = { ...request.body, ...destination, ...types, ...digestOf(kind, request.body) }
-      const updated = await updateWebhookOnce(db, id, patch, writerOf(request, now()), key, url)
-      const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
+      const updated = await updateWebhookOnce(db, id, patch, authorOf(request, now()), key, url)
+      const { webhook, at } = accepted(updated, webhookOf(id))
       return webhookView(webhook, at)
     },
   })
@@ -97,7 +98,8 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     errors: ['not_found'],
     handler: async (request, reply) => {
       const { id } = request.params
-      if (!(await deleteWebhook(db, id, writerOf(request, now())))) throw noSuchWebhook(id)
+      if (!(await deleteWebhook(db, id, authorOf(request, now()))))
+        throw refusal({ outcome: 'not_found' }, webhookOf(id))
       return reply.code(204).send(null)
     },
   })
@@ -117,8 +119,8 @@ function rotateSecretRoute(server: FastifyInstance, { db, now, secretKeys }: Rou
         throw invalidRequest([{ path: 'id', message: `is of the kind ${kind}, which has no secret that signs` }])
       const key = request.headers['idempotency-key']
       const made = { secret: newSecret(), keys: secretKeys }
-      const rotated = await rotateSecretOnce(db, id, made, writerOf(request, now()), key)
-      const { webhook, secret, at } = doneOrThrow(rotated, () => noSuchWebhook(id))
+      const rotated = await rotateSecretOnce(db, id, made, authorOf(request, now()), key)
+      const { webhook, secret, at } = accepted(rotated, webhookOf(id))
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
   })
@@ -130,15 +132,11 @@ function testRoute(server: FastifyInstance, { webhooks }: RouteContext): void {
     params: WebhookParams,
     answer: 'WebhookAttempt',
     errors: ['not_found'],
-    handler: async request => foundOrThrow(await webhooks.test(request.params.id), request.params.id),
+    handler: async request => found(await webhooks.test(request.params.id), webhookOf(request.params.id)),
   })
 }
 
 /** The kind of a webhook, which never changes. A call may repeat one to a webhook that is deleted since: that goes on to its answer. */
 async function kindOf(db: RouteContext['db'], id: number): Promise<WebhookKind | undefined> {
   return (await findWebhook(db, id))?.kind
-}
-
-function tooManyWebhooks(): Problem {
-  return new Problem('too_many_webhooks', `There are already ${MAX_WEBHOOKS} webhooks, the maximum.`)
 }
