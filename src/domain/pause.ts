@@ -116,21 +116,12 @@ export function isActive(pause: Pick<Pause, 'until' | 'lifted_at'>, now: EpochMs
 }
 
 /** A pause as the API shows it at `now`. */
-export function pauseViewOf(pause: Pause, now: EpochMs) {
+export function pauseViewOf({ until, created_at, lifted_at, ...pause }: Pause, now: EpochMs) {
   return {
-    id: pause.id,
-    user_id: pause.user_id,
-    country: pause.country,
-    message_types: pause.message_types,
-    until: formatTimestampOrNull(pause.until),
-    reason: pause.reason,
-    origin: pause.origin,
-    evidence: pause.evidence,
-    observed: pause.observed,
-    active: isActive(pause, now),
-    created_at: formatTimestamp(pause.created_at),
-    created_by: pause.created_by,
-    lifted_at: formatTimestampOrNull(pause.lifted_at),
-    lifted_by: pause.lifted_by,
+    ...pause,
+    until: formatTimestampOrNull(until),
+    active: isActive({ until, lifted_at }, now),
+    created_at: formatTimestamp(created_at),
+    lifted_at: formatTimestampOrNull(lifted_at),
   }
 }

@@ -67,18 +67,7 @@ export function ownViewOf(stored: Quota, now: EpochMs) {
 
 /** A user's profile as the API shows it. */
 export function profileViewOf({ updated_at, ...profile }: UserProfile) {
-  const { user_id, ref, name, email, language, time_zone, version, updated_by } = profile
-  return {
-    user_id,
-    ref,
-    name,
-    email,
-    language,
-    time_zone,
-    version,
-    updated_at: formatTimestampOrNull(updated_at),
-    updated_by,
-  }
+  return { ...profile, updated_at: formatTimestampOrNull(updated_at) }
 }
 
 /** A reservation as the API shows it. */

@@ -15,7 +15,7 @@ import {
   eraseTopUsers,
 } from '../../src/db/users/erasure-pages.ts'
 import { search } from '../../src/db/users/search.ts'
-import { denialsAfter, eventsAfter, quotasAfter } from '../../src/db/users/user-data.ts'
+import { denialsOfExport, eventsOfExport, quotasOfExport } from '../../src/db/users/user-data.ts'
 import { findUser, listUsers } from '../../src/db/users/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
@@ -166,11 +166,15 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['transfers to a user who is erased', erasing(77, on => eraseReceived(on, erasure(77), 500))],
   ['a page of users', on => listUsers(on, {}, { after: 700, size: 20, now: NOW })],
   ['a user', on => findUser(on, 77, NOW)],
-  ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],
+  ['an export of quotas', on => quotasOfExport(on, { user_id: BUSY, state: 'deleted' }, { size: 200, now: NOW })],
   ['an export of recent usage', on => recentUsage(on, shardOf(BUSY), { user_id: BUSY, bucket: 0 }, BUSY, 0, 200)],
   ['an export of old usage', on => pastUsageOf(on, shardOf(77), [77], NOW)],
-  ['an export of denials', on => denialsAfter(on, BUSY, { at: NOW - 2_000 * HOUR_MS, number: 7 }, 200)],
-  ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
+  [
+    'an export of denials',
+    on =>
+      denialsOfExport(on, { user_id: BUSY }, { after: { at: NOW - 2_000 * HOUR_MS, number: 7 }, size: 200, now: NOW }),
+  ],
+  ['an export of events', on => eventsOfExport(on, { user_id: BUSY }, { after: 7, size: 200, now: NOW })],
   ['a request to erase a user', on => requestErasure(on, 77, false, author)],
   ['a page of erasures that are under way', erasing(77, on => listErasures(on, 12, 20))],
   [
