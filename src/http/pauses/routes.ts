@@ -23,16 +23,11 @@ export function pauseRoutes(server: FastifyInstance, context: RouteContext): voi
 
 const pauseOf = (id?: number) => ({ what: 'pause', id })
 
-const pauses = listOf({
-  query: PausesQuery,
-  key: cursorInteger,
-  read: listPauses,
-  view: pauseViewOf,
-})
+const list = listOf({ query: PausesQuery, key: cursorInteger, read: listPauses, view: pauseViewOf })
 
 function readRoutes(server: FastifyInstance, context: RouteContext): void {
   const { db, now } = context
-  getList(server, '', context, pauses, {
+  getList(server, '', context, list, {
     ...operation('Administrator', 'listPauses', 'List paused destinations', 'Newest first. Filters are combined.'),
     answer: 'PausePage',
   })
