@@ -70,21 +70,12 @@ export function isSameApproval(
 }
 
 /** A request as administrators read it. */
-export function requestViewOf(request: IncreaseRequest) {
-  const { id, user_id, quota_id, units, until, reason, status, created_at, decided_at, decided_by, note } = request
-  const { granted_units, granted_until, granted_quota_id } = request
+export function requestViewOf({ granted_units, granted_until, granted_quota_id, ...request }: IncreaseRequest) {
   return {
-    id,
-    user_id,
-    quota_id,
-    units,
-    until: formatTimestampOrNull(until),
-    reason,
-    status,
-    created_at: formatTimestamp(created_at),
-    decided_at: formatTimestampOrNull(decided_at),
-    decided_by,
-    note,
+    ...request,
+    until: formatTimestampOrNull(request.until),
+    created_at: formatTimestamp(request.created_at),
+    decided_at: formatTimestampOrNull(request.decided_at),
     granted:
       granted_units === null || granted_quota_id === null
         ? null

@@ -102,18 +102,12 @@ export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
  * unless a commit was forced into the window after it carried its units into the next.
  */
 export function closedWindowViewOf(window: ClosedWindow) {
-  const { window_no, window_start, window_end, limit, overage_limit, rolled_over, used, reserved, carried } = window
+  const { window_start, window_end, limit, rolled_over, used, reserved, carried } = window
   const balance = limit === null ? null : limit + rolled_over - used - reserved
   return {
-    window_no,
+    ...window,
     window_start: formatTimestamp(window_start),
     window_end: formatTimestamp(window_end),
-    limit,
-    overage_limit,
-    rolled_over,
-    used,
-    reserved,
-    carried,
     released: balance === null ? null : Math.max(0, balance - carried),
     overage: balance === null ? 0 : Math.max(0, -balance),
   }

@@ -466,3 +466,9 @@ test.each(LISTS.map(({ path }) => path).filter(path => /\d/.test(path)))(
     expect((await call('GET', path.replace(/\d+/, '07'))).status).toBe(400)
   },
 )
+
+test('a cursor has the default of a filter that is left out', async () => {
+  const cursor = await cursorOf({ path: `${ADMIN}/plans` })
+  expect((await call('GET', `${ADMIN}/plans?archived=false&cursor=${cursor}`)).status).toBe(200)
+  expect(await refusalOf({ path: `${ADMIN}/plans` }, `archived=true&cursor=${cursor}`)).toEqual([400, ['archived']])
+})

@@ -12,7 +12,7 @@ import { invalidRequest } from '../../errors.ts'
 import { changeViewOf } from '../audit/responses.ts'
 import { found } from '../changes/outcomes.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorsOf } from '../platform/cursors.ts'
+import { cursorInteger, cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
 import { quotaOf } from './responses.ts'
@@ -23,7 +23,7 @@ const cursors = cursorsOf(
     {
       resource: Type.Literal('quota'),
       id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
-      before: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+      before: cursorInteger,
     },
     closed,
   ),

@@ -20,7 +20,7 @@ import type { QuotaDraft, QuotaPatch } from '../../domain/quota.ts'
 import { isLocalTime, timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { cursorsOf, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
+import { cursorInteger, cursorsOf, cursorTime, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 
 /* ── Bodies ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -75,16 +75,14 @@ export function canonical<Body extends UpdateQuotaReq>(given: Body, { properties
 
 /* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-const integer = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
-const epochMs = Type.Integer({ minimum: 0, maximum: Date.parse('9999-12-31T23:59:59.999Z') })
 /** Lower case can be longer than what an administrator wrote. */
 const sortText = Type.String({ format: 'text', maxLength: 500 })
 
 /** The filters of the list of administrators. Times are milliseconds since 1970. */
 const Filters = Type.Object({
   ...ExportQuotasQuery.properties,
-  expires_after: Type.Optional(epochMs),
-  expires_before: Type.Optional(epochMs),
+  expires_after: Type.Optional(cursorTime),
+  expires_before: Type.Optional(cursorTime),
 })
 type Filters = Static<typeof Filters>
 const FILTERS = Object.keys(Filters.properties)
@@ -93,7 +91,7 @@ const FILTERS = Object.keys(Filters.properties)
 const Cursor = Type.Object(
   {
     sort: Type.Enum(SORTS),
-    value: Type.Union([integer, sortText, Type.Null()]),
+    value: Type.Union([cursorInteger, sortText, Type.Null()]),
     id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
     ...Filters.properties,
   },
@@ -104,19 +102,19 @@ const cursors = cursorsOf(Cursor)
 
 /** What the values of an order are. */
 const SORT_VALUES: Record<QuotaOrder['by'], TSchema> = {
-  id: integer,
-  expires_at: epochMs,
-  created_at: epochMs,
+  id: cursorInteger,
+  expires_at: cursorTime,
+  created_at: cursorTime,
   name: sortText,
   external_ref: sortText,
-  remaining: integer,
-  used_percent: integer,
+  remaining: cursorInteger,
+  used_percent: cursorInteger,
 }
 
 /** The cursors of alerts: the last one of a page. */
 export const alertCursors = cursorsOf(
   Type.Object(
-    { percent: Type.Integer({ minimum: 1, maximum: 100 }), at: epochMs, id: integer },
+    { percent: Type.Integer({ minimum: 1, maximum: 100 }), at: cursorTime, id: cursorInteger },
     { additionalProperties: false },
   ),
 )

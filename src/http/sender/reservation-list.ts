@@ -8,21 +8,18 @@ import {
   type SenderReservationsQuery,
 } from '../../contract/reservations.ts'
 import { listOfSender, type SenderKey } from '../../db/reservations/lists-of-senders.ts'
-import { DEFAULT_PAGE_SIZE, MAX_AGE_SECONDS, MAX_INTEGER, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_AGE_SECONDS, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
 import { RESERVATION_STATES } from '../../domain/reservation.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
-import { type EpochMs, LATEST } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Principal } from '../auth/claims.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
+import { cursorInteger, cursorsOf, cursorTime, issuesWithCursor } from '../platform/cursors.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { createSlots } from '../platform/slots.ts'
 import { recordViewOf } from '../reservations/lists.ts'
-
-const count = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
-const epochMs = Type.Integer({ minimum: 0, maximum: LATEST })
 
 /**
  * The filters of a list, with the time that its age means, and where a page ended: a shard, an expiry (`at`), and the reservation that
@@ -31,13 +28,13 @@ const epochMs = Type.Integer({ minimum: 0, maximum: LATEST })
 const Cursor = Type.Object(
   {
     shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
-    at: epochMs,
-    of: Type.Optional(count),
+    at: cursorTime,
+    of: Type.Optional(cursorInteger),
     id: Type.Optional(Type.String({ pattern: RESERVATION_ID_PATTERN })),
     state: Type.Enum([...RESERVATION_STATES]),
-    user_id: Type.Optional(count),
+    user_id: Type.Optional(cursorInteger),
     older_than: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_AGE_SECONDS })),
-    before: Type.Optional(epochMs),
+    before: Type.Optional(cursorTime),
   },
   { additionalProperties: false },
 )

@@ -6,15 +6,13 @@ import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '..
 import { findEvents } from '../../db/outbox/outbox.ts'
 import { type DeliveryKey, findDelivery, listDeliveries } from '../../db/webhooks/delivery-lists.ts'
 import { findWebhook } from '../../db/webhooks/webhooks.ts'
-import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
-import { LATEST } from '../../domain/time.ts'
 import { deliveryView, payloadOf } from '../../events/views.ts'
 import { accepted, found, refusal } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorsOf } from '../platform/cursors.ts'
+import { cursorInteger, cursorsOf, cursorTime } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
@@ -24,9 +22,9 @@ import { webhookOf } from './requests.ts'
 const cursors = cursorsOf(
   Type.Object(
     {
-      created_at: Type.Integer({ minimum: 0, maximum: LATEST }),
+      created_at: cursorTime,
       shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
-      number: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+      number: cursorInteger,
     },
     { additionalProperties: false },
   ),
