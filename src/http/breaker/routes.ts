@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { replayBreaker } from '../../admin/replay-breaker.ts'
 import { MAX_REPLAY_DAYS, ReplayQuery } from '../../contract/breaker.ts'
+import type { Database } from '../../db/connection/database.ts'
+import type { Page } from '../../db/lists/pages.ts'
 import { DEFAULT_BUDGETS, evidenceViewOf } from '../../domain/breaker.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { formatTimestamp } from '../../domain/time.ts'
@@ -9,7 +11,7 @@ import { usageBucketOf } from '../../domain/usage.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
-import { getList, listOf } from '../resource/list.ts'
+import { type FiltersOf, getList, listOf } from '../resource/list.ts'
 
 const Place = Type.Object(
   {
@@ -25,7 +27,11 @@ const Place = Type.Object(
 const replay = listOf({
   query: ReplayQuery,
   key: Place,
-  async read(db, { days = MAX_REPLAY_DAYS, message_type = 'otp', ...budgets }, { after, size, now }) {
+  async read(
+    db: Database,
+    { days = MAX_REPLAY_DAYS, message_type = 'otp', ...budgets }: FiltersOf<ReplayQuery>,
+    { after, size, now }: Page<Static<typeof Place>>,
+  ) {
     const { to, ...place } = after ?? { to: usageBucketOf(now), shard: 0, user: 0, skipped: 0 }
     const asked = { days, to, message_type, budgets: { ...DEFAULT_BUDGETS, ...budgets } }
     const { pauses, next } = await replayBreaker(db, asked, place, size)

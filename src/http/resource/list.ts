@@ -24,22 +24,27 @@ interface ListQuery {
 }
 
 /** The filters of a query. Times are milliseconds since 1970. */
-export type FiltersOf<Query> = Omit<Query, keyof ListQuery> & { from?: EpochMs; to?: EpochMs }
+export type FiltersOf<Query> = {
+  [Name in keyof Query as Exclude<Name, 'page_size' | 'cursor'>]: Name extends 'from' | 'to' ? EpochMs : Query[Name]
+}
 
-interface Definition<Query extends TObject, Key extends TSchema, Row, Read> {
+interface Definition<Query extends TObject, Key extends TSchema, Filters, Row, Read> {
   /** `cursorQuery` and the filters. */
   query: Query
   /** A place in the list, as a cursor holds it. */
   key: Key
-  read(
-    db: Database,
-    filters: FiltersOf<Static<Query>>,
-    page: Page<Static<Key>>,
-  ): Promise<Read & Slice<Row, Static<Key>>>
+  read: (db: Database, filters: Filters, page: Page<Static<Key>>) => Promise<Read & Slice<Row, Static<Key>>>
   view(row: Row, now: EpochMs): object
   /** What a page says beside its items. */
   more?(read: Read & Slice<Row, Static<Key>>, now: EpochMs): object
 }
+
+/** A filter of the query that `read` does not have is a type error. */
+type HasFilters<Query, Filters> = [Query] extends [Filters]
+  ? [Exclude<keyof Query, keyof Filters>] extends [never]
+    ? unknown
+    : never
+  : never
 
 interface ListPage {
   items: object[]
@@ -57,14 +62,13 @@ export interface List {
 }
 
 /** Makes a list. Its cursors hold the filters and the place of the last row. */
-export function listOf<Query extends TObject, Key extends TSchema, Row, Read>({
+export function listOf<Query extends TObject, Key extends TSchema, Filters extends object, Row, Read>({
   query,
   key,
   read,
   view,
   more = () => ({}),
-}: Definition<Query, Key, Row, Read>): List {
-  type Filters = FiltersOf<Static<Query>>
+}: Definition<Query, Key, Filters, Row, Read> & HasFilters<FiltersOf<Static<Query>>, Filters>): List {
   const { page_size: _size, cursor: _cursor, from, to, ...others } = query.properties
   const range = { ...(from === undefined ? {} : { from: TIME }), ...(to === undefined ? {} : { to: TIME }) }
   const schema = Type.Object({ ...others, ...range }, closed)
