@@ -537,24 +537,25 @@ export type ImportRow = {
   readonly updatedBy?: string | null
 }
 
-/** A line of the response to an import. Check that the last line is `end`. */
+/** A line of the response. Check that the last line is `end`. */
 export type ImportRecord =
   | {
       readonly record: 'failed'
       /** The number of the line, from 1. Empty lines count and are skipped. */
       readonly line: number
-      /** A code of the error catalog. */
-      readonly code: string
-      readonly detail: string
       readonly errors?: ReadonlyArray<{
         /** A JSON pointer to the field. */ readonly path: string
         /** What is wrong, and what is accepted. */
         readonly message: string
       }>
+      /** A code of the error catalog. */
+      readonly code: string
+      /** What was wrong. */
+      readonly detail: string
     }
   | {
       readonly record: 'progress'
-      /** The number of the line, from 1. Empty lines count and are skipped. */
+      /** All rows up to this line have taken effect; 0: none. */
       readonly line: number
       readonly created: number
       readonly updated: number
@@ -573,6 +574,7 @@ export type ImportRecord =
       readonly failed: number
       /** A code of the error catalog. */
       readonly code: string
+      /** What was wrong. */
       readonly detail: string
     }
   | {
@@ -638,13 +640,14 @@ export type BulkReq = {
     | { readonly action: 'delete' }
 }
 
-/** A line of the response to a bulk change. Check that the last line is `end`. */
+/** A line of the response. Check that the last line is `end`. */
 export type BulkRecord =
   | {
       readonly record: 'begin'
-      /** The `request_id` of all changes of this bulk change in histories and in the audit, also of repeated calls. */
+      /** The `request_id` of all changes of this call in histories and in the audit, also if it is repeated. */
       readonly bulkId: string
     }
+  | { readonly record: 'sample'; readonly before: SmsQuota; readonly after: SmsQuota }
   | {
       readonly record: 'failed'
       readonly quotaId: number
@@ -655,7 +658,6 @@ export type BulkRecord =
       /** What was wrong. */
       readonly detail: string
     }
-  | { readonly record: 'sample'; readonly before: SmsQuota; readonly after: SmsQuota }
   | {
       readonly record: 'progress'
       /** Quotas that this call changed; in a dry run, that would change. */
@@ -679,6 +681,7 @@ export type BulkRecord =
       readonly failed: number
       /** A code of the error catalog. */
       readonly code: string
+      /** What was wrong. */
       readonly detail: string
     }
   | {
@@ -773,11 +776,11 @@ export type Gift = {
   readonly usable: number | null
 }
 
-/** A line of the response to a gift. Check that the last line is `end`. */
+/** A line of the response. Check that the last line is `end`. */
 export type GiveRecord =
   | {
       readonly record: 'begin'
-      /** The `request_id` of all changes of this gift in histories and in the audit, also of repeated calls. */
+      /** The `request_id` of all changes of this call in histories and in the audit, also if it is repeated. */
       readonly bulkId: string
     }
   | {
@@ -827,6 +830,17 @@ export type GiveRecord =
       readonly detail: string
     }
   | {
+      readonly record: 'progress'
+      /** Users who got units by this call; in a dry run, who would. */
+      readonly given: number
+      /** Users who got them by an earlier call with the same key. */
+      readonly givenBefore: number
+      /** Users who get none. */
+      readonly leftOut: number
+      /** Users whose units were refused. */
+      readonly failed: number
+    }
+  | {
       readonly record: 'stopped'
       /** Users who got units by this call; in a dry run, who would. */
       readonly given: number
@@ -838,6 +852,7 @@ export type GiveRecord =
       readonly failed: number
       /** A code of the error catalog. */
       readonly code: string
+      /** What was wrong. */
       readonly detail: string
     }
   | {
@@ -1109,19 +1124,12 @@ export type RollOutReq = {
   readonly dryRun?: boolean
 }
 
-/** A line of the response to a roll-out. Check that the last line is `end`. */
+/** A line of the response. Check that the last line is `end`. */
 export type RollOutRecord =
   | {
       readonly record: 'begin'
-      /** The `request_id` of all its changes, also of repeated calls. */
+      /** The `request_id` of all changes of this call in histories and in the audit, also if it is repeated. */
       readonly bulkId: string
-    }
-  | {
-      readonly record: 'failed'
-      readonly userId: number
-      /** A code of the error catalog. */
-      readonly code: string
-      readonly detail: string
     }
   | { readonly record: 'exhausted'; readonly userId: number; readonly slots: ReadonlyArray<string> }
   | {
@@ -1155,6 +1163,14 @@ export type RollOutRecord =
       }>
       /** How many quotas would end. */
       readonly ended: number
+    }
+  | {
+      readonly record: 'failed'
+      readonly userId: number
+      /** A code of the error catalog. */
+      readonly code: string
+      /** What was wrong. */
+      readonly detail: string
     }
   | {
       readonly record: 'progress'
@@ -1217,6 +1233,7 @@ export type RollOutRecord =
       readonly exhausted: number
       /** A code of the error catalog. */
       readonly code: string
+      /** What was wrong. */
       readonly detail: string
     }
   | {

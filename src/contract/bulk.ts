@@ -1,31 +1,15 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_BULK_IDS, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../domain/bounds.ts'
+import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/bounds.ts'
 import { BULK_ACTIONS, type BulkAction } from '../domain/bulk-change.ts'
 import { AdjustReq } from './adjust.ts'
 import { ExportQuotasQuery } from './exports.ts'
+import { BEGIN, dryRunQuery, FIRST_LISTED, manyRecords } from './many.ts'
 import { UpdateQuotaReq, VISIBLE_STATUSES } from './quotas.ts'
-import { closed, IdempotencyHeaders, patterned, positive, uint } from './schemas.ts'
+import { closed, nullable, patterned, positive, uint } from './schemas.ts'
 
 /** Bulk changes: the same change of many quotas, answered as newline-delimited JSON. */
 
-export const BulkQuery = Type.Object(
-  {
-    dry_run: Type.Optional(
-      Type.Enum(['true', 'false'], {
-        default: 'false',
-        description: 'Whether to only report how many quotas would change, with examples.',
-      }),
-    ),
-  },
-  closed,
-)
-
-export const BulkHeaders = Type.Object({
-  'idempotency-key': Type.With(Type.Required(IdempotencyHeaders).properties['idempotency-key'], {
-    description:
-      'Names the bulk change. A repeated call with the same key, for at least 24 hours, changes each quota at most once: it completes what an earlier call began.',
-  }),
-})
+export const BulkQuery = dryRunQuery('Whether to only report how many quotas would change, with examples.')
 
 const idList = <Id extends TSchema>(item: Id, description: string) =>
   Type.Array(item, { minItems: 1, maxItems: MAX_BULK_IDS, description })
@@ -104,54 +88,23 @@ const counts = {
   unchanged: uint({ description: 'Quotas that already are as the change would make them.' }),
   failed: uint({ description: 'Quotas that could not be changed.' }),
 }
-const code = Type.String({ description: 'A code of the error catalog.' })
 
-export const BulkRecord = Type.Union(
-  [
+export const BulkRecord = manyRecords('BulkRecord', {
+  counts,
+  at: {},
+  failed: { quota_id: positive(), user_id: nullable(uint(), { description: 'null if there is no such quota.' }) },
+  refused: `A quota that could not be changed; the others are not affected. ${FIRST_LISTED}`,
+  others: [
+    BEGIN,
     Type.Object(
-      {
-        record: Type.Literal('begin'),
-        bulk_id: Type.String({
-          description:
-            'The `request_id` of all changes of this bulk change in histories and in the audit, also of repeated calls.',
-        }),
-      },
-      { description: 'The first line, but for a dry run.' },
-    ),
-    Type.Object(
-      {
-        record: Type.Literal('failed'),
-        quota_id: positive(),
-        user_id: Type.Union([uint(), Type.Null()], { description: 'null if there is no such quota.' }),
-        code,
-        detail: Type.String({ description: 'What was wrong.' }),
-      },
-      {
-        description: `A quota that could not be changed; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
-      },
-    ),
-    Type.Object(
-      {
-        record: Type.Literal('sample'),
-        before: Type.Ref('SmsQuota#'),
-        after: Type.Ref('SmsQuota#'),
-      },
+      { record: Type.Literal('sample'), before: Type.Ref('SmsQuota#'), after: Type.Ref('SmsQuota#') },
       {
         description: `Only in a dry run: one of the first ${MAX_SAMPLES} quotas that would change, as it is and as it would be.`,
       },
     ),
-    Type.Object(
-      { record: Type.Literal('progress'), ...counts },
-      { description: 'How far it is. About once a second.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('stopped'), ...counts, code, detail: Type.String() },
-      { description: 'The last line, if the service could not go on. Repeat the call with the same key.' },
-    ),
-    Type.Object({ record: Type.Literal('end'), ...counts }, { description: 'The last line: all quotas were tried.' }),
   ],
-  { $id: 'BulkRecord', description: 'A line of the response to a bulk change. Check that the last line is `end`.' },
-)
+  again: 'Repeat the call with the same key.',
+})
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const BULK_COMPONENTS = {

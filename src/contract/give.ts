@@ -2,29 +2,13 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_BULK_IDS, MAX_UNITS } from '../domain/bounds.ts'
 import { LEFT_OUT_REASONS, UNTIL } from '../domain/gift.ts'
 import { AdjustReq, extraName } from './adjust.ts'
+import { BEGIN, dryRunQuery, manyRecords } from './many.ts'
 import { CreateQuotaReq, SmsQuota } from './quotas.ts'
-import { closed, IdempotencyHeaders, nullable, positive, time, timeZone, uint } from './schemas.ts'
+import { closed, nullable, positive, time, timeZone, uint } from './schemas.ts'
 
 /** More units for many users: a bulk change that finds the grant of each, answered as newline-delimited JSON. */
 
-export const GiveQuery = Type.Object(
-  {
-    dry_run: Type.Optional(
-      Type.Enum(['true', 'false'], {
-        default: 'false',
-        description: 'Whether to only report what each user would get.',
-      }),
-    ),
-  },
-  closed,
-)
-
-export const GiveHeaders = Type.Object({
-  'idempotency-key': Type.With(Type.Required(IdempotencyHeaders).properties['idempotency-key'], {
-    description:
-      'Names the gift. A repeated call with the same key, for at least 24 hours, gives each user the units at most once: it completes what an earlier call began.',
-  }),
-})
+export const GiveQuery = dryRunQuery('Whether to only report what each user would get.')
 
 const units = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_UNITS, description })
 
@@ -143,20 +127,14 @@ const counts = {
   left_out: uint({ description: 'Users who get none.' }),
   failed: uint({ description: 'Users whose units were refused.' }),
 }
-const code = Type.String({ description: 'A code of the error catalog.' })
 
-export const GiveRecord = Type.Union(
-  [
-    Type.Object(
-      {
-        record: Type.Literal('begin'),
-        bulk_id: Type.String({
-          description:
-            'The `request_id` of all changes of this gift in histories and in the audit, also of repeated calls.',
-        }),
-      },
-      { description: 'The first line, but for a dry run.' },
-    ),
+export const GiveRecord = manyRecords('GiveRecord', {
+  counts,
+  at: {},
+  failed: { user_id },
+  refused: 'A user whose units were refused; the others are not affected.',
+  others: [
+    BEGIN,
     Type.Object(
       { record: Type.Literal('given'), user_id, gift: Type.Ref('Gift#') },
       { description: 'A user who has got units, or in a dry run would get them.' },
@@ -187,18 +165,9 @@ export const GiveRecord = Type.Union(
       },
       { description: 'A user who gets nothing, and why.' },
     ),
-    Type.Object(
-      { record: Type.Literal('failed'), user_id, code, detail: Type.String({ description: 'What was wrong.' }) },
-      { description: 'A user whose units were refused; the others are not affected.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('stopped'), ...counts, code, detail: Type.String() },
-      { description: 'The last line, if the service could not go on. Repeat the call with the same key.' },
-    ),
-    Type.Object({ record: Type.Literal('end'), ...counts }, { description: 'The last line: each user has a line.' }),
   ],
-  { $id: 'GiveRecord', description: 'A line of the response to a gift. Check that the last line is `end`.' },
-)
+  again: 'Repeat the call with the same key.',
+})
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const GIVE_COMPONENTS = { GiveReq, GiftQuota, GiftNote, Gift, GiveRecord } satisfies Record<string, TSchema>

@@ -1,23 +1,14 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
 import { namedValues } from '../domain/named-values.ts'
 import { EXPORTED_ONLY } from '../domain/quota-file.ts'
+import { dryRunQuery, FIRST_LISTED, manyRecords } from './many.ts'
 import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
 import { closed, identifier, localTime, nullable, positive, text, uint, userRef } from './schemas.ts'
 
 /** The import of quotas: newline-delimited JSON in both directions. */
 
-export const ImportQuery = Type.Object(
-  {
-    dry_run: Type.Optional(
-      Type.Enum(['true', 'false'], {
-        default: 'false',
-        description:
-          'Whether to only report what would change. Rows are compared with what is stored now, and with what the first 10,000 earlier rows that change something would make of it. Users that the import would make (`AUTO_USERS`) count as made.',
-      }),
-    ),
-  },
-  closed,
+export const ImportQuery = dryRunQuery(
+  'Whether to only report what would change. Rows are compared with what is stored now, and with what the first 10,000 earlier rows that change something would make of it. Users that the import would make (`AUTO_USERS`) count as made.',
 )
 
 const { user_id, limit, external_ref: _, ...optional } = CreateQuotaReq.properties
@@ -97,48 +88,25 @@ const counts = {
   unchanged: uint(),
   failed: uint({ description: 'Rows that were refused.' }),
 }
-const line = positive({ description: 'The number of the line, from 1. Empty lines count and are skipped.' })
-const code = Type.String({ description: 'A code of the error catalog.' })
 
-export const ImportRecord = Type.Union(
-  [
-    Type.Object(
-      {
-        record: Type.Literal('failed'),
-        line,
-        code,
-        detail: Type.String(),
-        errors: Type.Optional(
-          Type.Array(
-            Type.Object({
-              path: Type.String({ description: 'A JSON pointer to the field.' }),
-              message: Type.String({ description: 'What is wrong, and what is accepted.' }),
-            }),
-          ),
-        ),
-      },
-      {
-        description: `A row that was refused; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
-      },
+export const ImportRecord = manyRecords('ImportRecord', {
+  counts,
+  at: { line: uint({ description: 'All rows up to this line have taken effect; 0: none.' }) },
+  failed: {
+    line: positive({ description: 'The number of the line, from 1. Empty lines count and are skipped.' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.String({ description: 'A JSON pointer to the field.' }),
+          message: Type.String({ description: 'What is wrong, and what is accepted.' }),
+        }),
+      ),
     ),
-    Type.Object(
-      { record: Type.Literal('progress'), line, ...counts },
-      { description: 'All rows up to this line have taken effect. About once a second.' },
-    ),
-    Type.Object(
-      {
-        record: Type.Literal('stopped'),
-        line: uint({ description: 'All rows up to this line have taken effect; 0: none.' }),
-        ...counts,
-        code,
-        detail: Type.String(),
-      },
-      { description: 'The last line, if the service could not go on. Repeat the import.' },
-    ),
-    Type.Object({ record: Type.Literal('end'), ...counts }, { description: 'The last line: all rows were read.' }),
-  ],
-  { $id: 'ImportRecord', description: 'A line of the response to an import. Check that the last line is `end`.' },
-)
+  },
+  refused: `A row that was refused; the others are not affected. ${FIRST_LISTED}`,
+  others: [],
+  again: 'Repeat the import.',
+})
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const IMPORT_COMPONENTS = { ImportRow, ImportRecord } satisfies Record<string, TSchema>

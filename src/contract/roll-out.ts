@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_BULK_IDS, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../domain/bounds.ts'
+import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
-import { BulkHeaders } from './bulk.ts'
+import { BEGIN, FIRST_LISTED, ManyHeaders, manyRecords } from './many.ts'
 import { fresh } from './plans.ts'
 import { IfMatchHeaders } from './quotas.ts'
 import { closed, positive, text, uint } from './schemas.ts'
@@ -36,7 +36,7 @@ export const RollOutReq = Type.Object(
   },
 )
 
-export const RollOutHeaders = Type.Object({ ...IfMatchHeaders.properties, ...BulkHeaders.properties })
+export const RollOutHeaders = Type.Object({ ...IfMatchHeaders.properties, ...ManyHeaders.properties })
 
 const rollOutCounts = {
   users: Type.Object({
@@ -68,42 +68,33 @@ const rollOutCounts = {
   }),
 }
 const outcomeOfUser = { user_id: uint() }
-const code = Type.String({ description: 'A code of the error catalog.' })
 const usedOfSlots = Type.Array(
   Type.Object({ slot: Type.String(), used: uint({ description: 'Units, or messages if the quota counts those.' }) }),
 )
 
-export const RollOutRecord = Type.Union(
-  [
-    Type.Object(
-      {
-        record: Type.Literal('begin'),
-        bulk_id: Type.String({ description: 'The `request_id` of all its changes, also of repeated calls.' }),
-      },
-      { description: 'The first line, but for a dry run.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('failed'), ...outcomeOfUser, code, detail: Type.String() },
-      {
-        description: `A user who could not get the plan; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
-      },
-    ),
+export const RollOutRecord = manyRecords('RollOutRecord', {
+  counts: rollOutCounts,
+  at: {},
+  failed: outcomeOfUser,
+  refused: `A user who could not get the plan; the others are not affected. ${FIRST_LISTED}`,
+  others: [
+    BEGIN,
     Type.Object(
       { record: Type.Literal('exhausted'), ...outcomeOfUser, slots: Type.Array(Type.String()) },
       {
-        description: `A user with quotas that have nothing left by this change, and had something before. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+        description: `A user with quotas that have nothing left by this change, and had something before. ${FIRST_LISTED}`,
       },
     ),
     Type.Object(
       { record: Type.Literal('carried'), ...outcomeOfUser, slots: usedOfSlots },
       {
-        description: `Only in a dry run: a user with quotas that would begin with what earlier ones of their slots have used, and how much. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+        description: `Only in a dry run: a user with quotas that would begin with what earlier ones of their slots have used, and how much. ${FIRST_LISTED}`,
       },
     ),
     Type.Object(
       { record: Type.Literal('again'), ...outcomeOfUser, slots: usedOfSlots },
       {
-        description: `Only in a dry run with \`fresh\`: a user who would get again what earlier quotas have used, and how much. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+        description: `Only in a dry run with \`fresh\`: a user who would get again what earlier quotas have used, and how much. ${FIRST_LISTED}`,
       },
     ),
     Type.Object(
@@ -129,21 +120,9 @@ export const RollOutRecord = Type.Union(
       },
       { description: `Only in a dry run: one of the first ${MAX_SAMPLES} users who would change.` },
     ),
-    Type.Object(
-      { record: Type.Literal('progress'), ...rollOutCounts },
-      { description: 'How far it is. About once a second.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('stopped'), ...rollOutCounts, code, detail: Type.String() },
-      { description: 'The last line, if the service could not go on. Repeat the call with the same key.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('end'), ...rollOutCounts },
-      { description: 'The last line: all users were tried.' },
-    ),
   ],
-  { $id: 'RollOutRecord', description: 'A line of the response to a roll-out. Check that the last line is `end`.' },
-)
+  again: 'Repeat the call with the same key.',
+})
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const ROLL_OUT_COMPONENTS = { RollOutReq, RollOutRecord } satisfies Record<string, TSchema>

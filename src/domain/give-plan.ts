@@ -29,7 +29,7 @@ export const SLOT_OUTCOMES = ['made', 'changed', 'replaced', 'stays'] as const
 type SlotOutcome = (typeof SLOT_OUTCOMES)[number]
 
 /** The result for a slot of the plan. */
-export interface GivenSlot {
+interface GivenSlot {
   slot: string
   outcome: SlotOutcome
   /** The quota that the user had for it; null: none. */

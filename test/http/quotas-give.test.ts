@@ -35,6 +35,7 @@ function recordsOf({ body }: Answer) {
     .trimEnd()
     .split('\n')
     .map(line => JSON.parse(line))
+    .filter(({ record }) => record !== 'progress')
 }
 
 const end = (given: number, { before = 0, left = 0, failed = 0 } = {}) => ({

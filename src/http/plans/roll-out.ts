@@ -4,7 +4,7 @@ import type { RollOutRecord, RollOutReq } from '../../contract/roll-out.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { type PlanAccount, usersOfPlan, type VersionRange } from '../../db/plans/users.ts'
 import { MAX_INTEGER, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
-import type { GivenSlot, Giving } from '../../domain/give-plan.ts'
+import type { Giving } from '../../domain/give-plan.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { roll, statusOf } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -70,96 +70,73 @@ export async function* selectedUsers(
   }
 }
 
-/** Counts what becomes of users and of their quotas, and answers the lines of some. */
-interface RollOutReport {
-  readonly counts: Omit<Extract<RollOutRecord, { record: 'end' }>, 'record'>
-  linesOf(userId: number, outcome: PlanOutcome): Iterable<RollOutRecord>
-}
-
-export function createRollOutReport(isDryRun: boolean, now: () => EpochMs): RollOutReport {
-  return new Report(isDryRun, now)
-}
-
-class Report implements RollOutReport {
-  readonly counts = {
+/** Counts what becomes of users and of their quotas, and says what is to be known of some. */
+export function createRollOutReport(isDryRun: boolean, now: () => EpochMs) {
+  const counts = {
     users: { changed: 0, unchanged: 0, left_out: 0, failed: 0 },
     quotas: { made: 0, changed: 0, ended: 0, stay: 0, kept: 0 },
     carried: 0,
     again: 0,
     exhausted: 0,
   }
-  private readonly isDryRun: boolean
-  private readonly now: () => EpochMs
-  private samples = 0
 
-  constructor(isDryRun: boolean, now: () => EpochMs) {
-    this.isDryRun = isDryRun
-    this.now = now
-  }
-
-  *linesOf(user_id: number, outcome: PlanOutcome): Generator<RollOutRecord, void> {
-    const { users } = this.counts
-    switch (outcome.outcome) {
-      case 'given':
-        users[outcome.changes.length > 0 ? 'changed' : 'unchanged'] += 1
-        yield* this.given(user_id, outcome)
-        return
-      case 'left_out':
-        users.left_out += 1
-        return
-      default: {
-        users.failed += 1
-        const { code, message } = refusal(outcome)
-        if (users.failed <= MAX_LISTED_FAILURES) yield { record: 'failed', user_id, code, detail: message }
-      }
-    }
-  }
-
-  private *given(user_id: number, giving: Giving): Generator<RollOutRecord, void> {
-    const { quotas } = this.counts
-    for (const { outcome, kept } of giving.slots) {
+  function countQuotas({ slots, ended }: Giving): void {
+    const { quotas } = counts
+    for (const { outcome, kept } of slots) {
       if (outcome === 'made' || outcome === 'replaced') quotas.made += 1
       else quotas[outcome === 'changed' ? 'changed' : 'stay'] += 1
       if (kept.length > 0) quotas.kept += 1
     }
-    quotas.ended += giving.ended.length
-    const exhausted = this.exhaustedBy(giving)
-    for (const record of ['carried', 'again'] as const) {
-      const slots = giving.slots.flatMap(one => (one[record] > 0 ? [{ slot: one.slot, used: one[record] }] : []))
-      if (slots.length > 0 && ++this.counts[record] <= MAX_LISTED_FAILURES && this.isDryRun)
-        yield { record, user_id, slots }
+    quotas.ended += ended.length
+  }
+
+  function* linesOf(user_id: number, outcome: PlanOutcome): Generator<RollOutRecord, void> {
+    const { users } = counts
+    if (outcome.outcome === 'left_out') users.left_out += 1
+    else if (outcome.outcome !== 'given') {
+      users.failed += 1
+      const { code, message } = refusal(outcome)
+      yield { record: 'failed', user_id, code, detail: message }
+    } else {
+      users[outcome.changes.length > 0 ? 'changed' : 'unchanged'] += 1
+      countQuotas(outcome)
+      for (const record of ['carried', 'again'] as const) {
+        const slots = outcome.slots.flatMap(one => (one[record] > 0 ? [{ slot: one.slot, used: one[record] }] : []))
+        if (slots.length === 0) continue
+        counts[record] += 1
+        if (isDryRun) yield { record, user_id, slots }
+      }
+      const exhausted = exhaustedBy(outcome, now())
+      if (exhausted.length > 0) {
+        counts.exhausted += 1
+        yield { record: 'exhausted', user_id, slots: exhausted }
+      }
+      if (isDryRun && outcome.changes.length > 0) yield sampleOf(user_id, outcome, now())
     }
-    if (exhausted.length > 0 && ++this.counts.exhausted <= MAX_LISTED_FAILURES)
-      yield { record: 'exhausted', user_id, slots: exhausted }
-    if (!this.isDryRun || giving.changes.length === 0 || this.samples >= MAX_SAMPLES) return
-    this.samples += 1
-    const slots = giving.slots.map(given => ({
-      slot: given.slot,
-      outcome: given.outcome,
-      kept: this.keptOf(given),
-      changes: this.changesOf(given),
-    }))
-    yield { record: 'sample', user_id, slots, ended: giving.ended.length }
   }
 
-  /** The fields that change in place: before and after, as the API shows them. */
-  private changesOf({ before, quota, changed }: GivenSlot): Record<string, unknown[]> {
-    const shown = [before ?? quota, quota].map(one => viewOf(one, this.now()))
-    return Object.fromEntries(changed.map(name => [name, shown.map(view => view[name])]))
-  }
+  const [failed, sample] = [MAX_LISTED_FAILURES, MAX_SAMPLES]
+  return { counts, linesOf, listed: { failed, exhausted: failed, carried: failed, again: failed, sample } }
+}
 
-  /** The fields that stay as they were set by hand, with their values. */
-  private keptOf({ quota, kept }: GivenSlot): Record<string, unknown> {
-    const view = viewOf(quota, this.now())
-    return Object.fromEntries(kept.map(name => [name, view[name]]))
-  }
+/** A user who would change: the fields of quotas that change in place, before and after, and those that stay as they were set by hand. */
+function sampleOf(user_id: number, { slots, ended }: Giving, now: EpochMs): RollOutRecord {
+  const shown = slots.map(({ slot, outcome, before, quota, changed, kept }) => {
+    const [was, is] = [viewOf(before ?? quota, now), viewOf(quota, now)]
+    return {
+      slot,
+      outcome,
+      kept: Object.fromEntries(kept.map(name => [name, is[name]])),
+      changes: Object.fromEntries(changed.map(name => [name, [was[name], is[name]]])),
+    }
+  })
+  return { record: 'sample', user_id, slots: shown, ended: ended.length }
+}
 
-  /** The slots whose quotas have nothing left by this change, and had something. */
-  private exhaustedBy({ slots }: Giving): string[] {
-    const now = this.now()
-    return slots.flatMap(({ slot, before, quota }) => {
-      if (before === null || statusOf(roll(quota, now).quota, now) !== 'exhausted') return []
-      return statusOf(roll(before, now).quota, now) === 'exhausted' ? [] : [slot]
-    })
-  }
+/** The slots whose quotas have nothing left by this change, and had something. */
+function exhaustedBy({ slots }: Giving, now: EpochMs): string[] {
+  return slots.flatMap(({ slot, before, quota }) => {
+    if (before === null || statusOf(roll(quota, now).quota, now) !== 'exhausted') return []
+    return statusOf(roll(before, now).quota, now) === 'exhausted' ? [] : [slot]
+  })
 }

@@ -11,6 +11,8 @@ interface Route<Params extends TSchema, Query extends TSchema> extends ReturnTyp
   config?: FastifyContextConfig
   params?: Params
   query?: Query
+  /** The answer is such a record a line, as NDJSON. */
+  isLines?: true
   /** Besides those that every such route can answer. */
   errors?: readonly ErrorCode[]
 }
@@ -18,8 +20,6 @@ interface Route<Params extends TSchema, Query extends TSchema> extends ReturnTyp
 interface Read<Params extends TSchema, Query extends TSchema> extends Route<Params, Query> {
   /** The `$id` of the schema of its answer. */
   answer: string
-  /** The answer is such a record a line, as NDJSON. */
-  isLines?: true
   /** Its calls can cost as much as a hundred others. */
   isReport?: true
   handler(request: FastifyRequest<{ Params: Static<Params>; Querystring: Static<Query> }>, reply: FastifyReply): unknown
@@ -31,8 +31,8 @@ export function get<Params extends TSchema, Query extends TSchema = typeof NoQue
   { config, query, answer, isLines, isReport, errors, handler, ...schema }: Read<Params, Query>,
 ): void {
   const ref = Type.Ref(`${answer}#`)
-  const lines = { description: 'One JSON object a line.', content: { 'application/x-ndjson': { schema: ref } } }
-  const response = { ...readResponses(ref, errorsOf(errors, { url, query })), ...(isLines ? { 200: lines } : {}) }
+  const lines = isLines ? { 200: linesOf(answer) } : {}
+  const response = { ...readResponses(ref, errorsOf(errors, { url, query })), ...lines }
   const report = isReport === true ? { isReport } : {}
   server.get(
     url,
@@ -45,6 +45,8 @@ interface Change<Params extends TSchema, Query extends TSchema, Headers extends 
   extends Route<Params, Query> {
   headers?: Headers
   body?: Body
+  /** The maximum size of its bodies, in bytes, if its scope has one of its own. */
+  bodyLimit?: number
   /** The schema of each successful status, or of 200 its `$id`; null if there is no answer but 204. */
   answer: string | null | Record<number, TSchema>
   handler(
@@ -67,11 +69,27 @@ export function change<
   server: FastifyInstance,
   method: 'POST' | 'PUT' | 'DELETE',
   url: string,
-  { config = {}, query, answer, errors, handler, ...schema }: Change<Params, Query, Headers, Body>,
+  { config = {}, query, bodyLimit, answer, isLines, errors, handler, ...schema }: Change<Params, Query, Headers, Body>,
 ): void {
-  const response = changeResponses(successesOf(answer), errorsOf(errors, { url, query, body: schema.body }))
-  server.route({ method, url, config, schema: { ...schema, querystring: query ?? NoQuery, response }, handler })
+  const lines = isLines && typeof answer === 'string' ? { 200: linesOf(answer) } : undefined
+  const all = errorsOf(errors, { url, query, body: schema.body })
+  const response = { ...changeResponses(lines === undefined ? successesOf(answer) : {}, all), ...lines }
+  const limit = bodyLimit === undefined ? {} : { bodyLimit }
+  server.route({
+    method,
+    url,
+    config,
+    ...limit,
+    schema: { ...schema, querystring: query ?? NoQuery, response },
+    handler,
+  })
 }
+
+/** An answer of lines, each a record. */
+export const linesOf = (answer: string) => ({
+  description: 'One JSON object a line.',
+  content: { 'application/x-ndjson': { schema: Type.Ref(`${answer}#`) } },
+})
 
 /** The errors of a route, with that of a reference that names no user. */
 function errorsOf(errors: readonly ErrorCode[] = [], route: Parameters<typeof takesReference>[0]): ErrorCode[] {

@@ -119,8 +119,5 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
 
 /** Changes of many quotas, in steps: `/api/sms/admin/quota/import`, `…/bulk` and `…/give`. Each reads its body in its own way. */
 export function quotaStepRoutes(server: FastifyInstance, context: RouteContext): void {
-  const { steps } = context
-  server.register(async scope => importRoute(scope, context, steps))
-  server.register(async scope => bulkRoute(scope, context, steps))
-  server.register(async scope => giveRoute(scope, context, steps))
+  for (const route of [importRoute, bulkRoute, giveRoute]) server.register(async scope => route(scope, context))
 }

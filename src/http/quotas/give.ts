@@ -1,4 +1,4 @@
-/** Gives units to many users, step by step, and says what becomes of each. */
+/** Reads a gift of units to many users, and says what became of each. */
 import type { GiveOutcome, GiveTerms, Receiver } from '../../admin/give-units.ts'
 import type { GiveRecord, GiveReq } from '../../contract/give.ts'
 import { EXTRA_NAME } from '../../domain/extra-grant.ts'
@@ -9,8 +9,6 @@ import { viewOf } from '../../domain/view.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { refusal } from '../changes/outcomes.ts'
-import type { StepPacer } from '../changes/step-pacer.ts'
-import { problemOf } from '../platform/problems.ts'
 
 /** The terms of a request. `monthZone` is null if it names none. */
 export interface GiveRequest {
@@ -48,46 +46,10 @@ export function needsMonthZone({ period, until }: Pick<GiveTerms, 'period' | 'un
   return until === 'month_end' || (until === 'window_end' && period === 'month')
 }
 
-export interface GiveOptions {
-  now: () => EpochMs
-  pacer: StepPacer
-  /** Gives units in one transaction, or in a dry run decides who would get them. */
-  step(receivers: readonly Receiver[]): Promise<GiveOutcome[]>
-  /** Called with an error that stops it. */
-  onStopped(error: unknown): void
-}
-
-/** Gives units, and yields the records of the response after each step. If the call breaks off, the steps so far stay. */
-export async function* giveOf(
-  receivers: readonly Receiver[],
-  { now, pacer, step, onStopped }: GiveOptions,
-): AsyncGenerator<GiveRecord, void> {
-  const counts = { given: 0, given_before: 0, left_out: 0, failed: 0 }
-  try {
-    for (let from = 0; from < receivers.length; ) {
-      const part = receivers.slice(from, from + pacer.rows)
-      from += part.length
-      const outcomes = await pacer.run(part, step)
-      const at = now()
-      for (const [index, { user_id }] of part.entries()) {
-        const outcome = outcomes[index]
-        if (outcome === undefined) throw new Error(`user ${user_id} has no outcome`)
-        const record = recordOf(user_id, outcome, at)
-        counts[record.record] += 1
-        yield record
-      }
-    }
-    yield { record: 'end', ...counts }
-  } catch (error) {
-    onStopped(error)
-    const { code, message } = problemOf(error, Number.POSITIVE_INFINITY)
-    yield { record: 'stopped', ...counts, code, detail: message }
-  }
-}
-
 type UserRecord = Extract<GiveRecord, { user_id: number }>
 
-function recordOf(user_id: number, outcome: GiveOutcome, now: EpochMs): UserRecord {
+/** What became of a user. */
+export function recordOf(user_id: number, outcome: GiveOutcome, now: EpochMs): UserRecord {
   switch (outcome.outcome) {
     case 'given':
       return { record: 'given', user_id, gift: giftView(outcome, now) }

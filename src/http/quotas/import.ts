@@ -7,20 +7,17 @@ import { isReference } from '../../contract/patterns.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { givesPlan } from '../../domain/quota-file.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
+import { createProgressClock, stoppedBy } from '../changes/many.ts'
 import { refusal } from '../changes/outcomes.ts'
 import type { StepPacer } from '../changes/step-pacer.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
-import { problemOf } from '../platform/problems.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 import { refusalOfNew, unknownUser } from '../references/references.ts'
 import { importedQuotaOf } from './requests.ts'
 
 /** The maximum size of a step's lines, in bytes: with the rows, what an import holds in memory. */
 const MAX_STEP_BYTES = 256 * 1024
-
-/** How often progress is reported. A client that sends all before it reads must not fill the buffers between. */
-const PROGRESS_MS = 1_000
 
 /**
  * Reading rows gives way to other calls after this time and one more row: 64 KiB that arrive at once hold twenty thousand rows, and to
@@ -155,7 +152,7 @@ class Import {
   /** All rows up to this line have taken effect. */
   private doneUpTo = 0
   private isBegun = false
-  private reportedAt = performance.now()
+  private readonly isDue = createProgressClock()
 
   constructor(options: ImportOptions) {
     this.options = options
@@ -206,9 +203,7 @@ class Import {
       else this.counts[decided.outcome] += 1
     }
     this.doneUpTo = last.line
-    if (performance.now() - this.reportedAt < PROGRESS_MS) return
-    this.reportedAt = performance.now()
-    yield { record: 'progress', line: last.line, ...this.counts }
+    if (this.isDue()) yield { record: 'progress', line: last.line, ...this.counts }
   }
 
   /** @throws the error, if no record has been yielded and no step done */
@@ -216,8 +211,7 @@ class Import {
     if (!this.isBegun) throw error
     this.isStopped = true
     this.options.onStopped(error)
-    const { code, message } = problemOf(error, MAX_LINE_BYTES)
-    yield { record: 'stopped', line: this.doneUpTo, ...this.counts, code, detail: message }
+    yield { record: 'stopped', line: this.doneUpTo, ...this.counts, ...stoppedBy(error, MAX_LINE_BYTES) }
   }
 }
 
