@@ -9,9 +9,6 @@ import { type Connection, connect } from '../connection.ts'
 import { FAILED, failureOf } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 
-/** What could not be changed, as far as it is printed. */
-export const MAX_PRINTED = 20
-
 /** The options of such a command. */
 export const CONFIRMED_OPTIONS: Options = {
   'dry-run': { means: 'only show what would change' },

@@ -1,7 +1,7 @@
 /** The command `quota give`: shows who of a file would get units, asks, and reports what each line has got. */
 import { writeFile } from 'node:fs/promises'
 import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
-import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import { toCamel } from '../../../../client/src/names.ts'
 import { isReference } from '../../../contract/patterns.ts'
 import { csvLine } from '../../../domain/csv.ts'
 import type { CsvRow } from '../../../domain/csv-rows.ts'
@@ -17,18 +17,16 @@ import {
   type UserLine,
 } from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
-import { safe, safeJson } from '../../safe.ts'
+import { safe } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
-import { FAILED } from '../failures.ts'
 import { readFields } from '../fields.ts'
 import { contentOf, csvRowsOf, encodingIn, openReport } from '../files.ts'
 import { findUsers } from '../find-ids.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
-import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
+import { type RunOptions, runConfirmed } from './confirmed.ts'
+import { createManyRun, inWords, MAX_EXAMPLES, MAX_PRINTED, type ManyReport } from './many-run.ts'
 import { divided, GIVE_FIELDS } from './requests.ts'
-
-const MAX_EXAMPLES = 5
 
 type Gift = Extract<GiveRecord, { record: 'given' }>['gift']
 type LeftOut = Extract<GiveRecord, { record: 'left_out' }>
@@ -57,7 +55,7 @@ export async function giveMany(
       nameOf: nameOf(file.users),
       runOf(callOf, options) {
         const calls = users.length === 0 ? [] : requests.map((request, part) => client.give(request, callOf(part)))
-        return new GiveRun(calls, file, report, options)
+        return createManyRun(calls, new GiveReport(file, report, options), options)
       },
     }
   })
@@ -121,9 +119,6 @@ function noteOf({ units, usable, earlier }: Gift): string {
   return [...capped, ...(earlier.length > 0 ? ['got other units until the same end'] : [])].join('; ')
 }
 
-const inWords = (count: number, one: string, many = `${one}s`) =>
-  count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`
-
 /** One line of the report. */
 interface Row {
   line: number
@@ -151,24 +146,17 @@ const REPORT = [
   'reference',
 ] as const satisfies readonly (keyof Row)[]
 
-class GiveRun {
-  private readonly calls: readonly AsyncIterable<GiveRecord>[]
+class GiveReport implements ManyReport<GiveRecord> {
+  readonly noun = 'user'
   private readonly reportFile: string | undefined
   private readonly options: RunOptions
   private readonly lines: ReadonlyMap<number, number>
   private readonly names: UserFile['names']
   private readonly rows: Row[]
-  private readonly bulkIds = new Set<string>()
   private hadBefore = 0
   private units = 0
 
-  constructor(
-    calls: readonly AsyncIterable<GiveRecord>[],
-    { users, bad, names }: UserFile,
-    reportFile: string | undefined,
-    options: RunOptions,
-  ) {
-    this.calls = calls
+  constructor({ users, bad, names }: UserFile, reportFile: string | undefined, options: RunOptions) {
     this.reportFile = reportFile
     this.options = options
     this.names = names
@@ -180,27 +168,17 @@ class GiveRun {
     return this.rows.filter(row => row.result === result).length
   }
 
-  get exitCode(): number {
-    return this.count('left out') - this.hadBefore + this.count('refused') === 0 ? 0 : FAILED
+  get counts() {
+    const [changed, failed] = [this.count('given'), this.count('refused')]
+    return { changed, failed, without: this.count('left out') - this.hadBefore }
   }
 
-  get question(): string | null {
-    const users = this.count('given')
-    return users === 0 ? null : `Give ${inWords(this.units, 'unit')} to ${inWords(users, 'user')}?`
+  question(): string {
+    return `Give ${inWords(this.units, 'unit')} to ${inWords(this.count('given'), 'user')}?`
   }
 
-  async finish(): Promise<void> {
-    const { terminal, progress, isJson } = this.options
-    for (const call of this.calls) {
-      for await (const record of call) {
-        if (isJson) await terminal.print(`${safeJson(JSON.stringify(toSnake(record)))}\n`)
-        if (record.record === 'begin') this.bulkIds.add(record.bulkId)
-        if ('userId' in record) this.rows.push(this.rowOf(record))
-        progress?.(`${inWords(this.rows.length, 'user')} done`)
-      }
-    }
-    progress?.('')
-    this.rows.sort((one, other) => one.line - other.line)
+  take(record: GiveRecord): undefined {
+    if ('userId' in record) this.rows.push(this.rowOf(record))
   }
 
   private rowOf(record: Extract<GiveRecord, { userId: number }>): Row {
@@ -225,20 +203,23 @@ class GiveRun {
     }
   }
 
-  async report(): Promise<void> {
-    const { terminal, isDryRun, isFinal, isJson } = this.options
+  async finish(): Promise<void> {
+    this.rows.sort((one, other) => one.line - other.line)
     const without = this.rows.filter(({ result }) => result === 'left out' || result === 'refused')
     const faults = createRowFaults()
     // What stands in parentheses is of the user.
     for (const { line, user, why = '' } of without)
       faults.add(line, '', why.replace(/ \(.*\)$/s, ''), safe(`line ${line}: user ${user}: ${why}`))
     const { lines, isWhole } = faults.shown(MAX_PRINTED)
-    for (const line of lines) terminal.complain(line)
-    if (!isWhole && this.reportFile === undefined) terminal.complain('--report FILE lists all')
-    if (this.reportFile !== undefined && isFinal) await writeFile(this.reportFile, this.csv())
-    if (isJson) return
+    for (const line of lines) this.options.terminal.complain(line)
+    if (!isWhole && this.reportFile === undefined) this.options.terminal.complain('--report FILE lists all')
+    if (this.reportFile !== undefined && this.options.isFinal) await writeFile(this.reportFile, this.csv())
+  }
+
+  summary(): string {
+    const { isDryRun, terminal } = this.options
     const given = this.rows.filter(({ result }) => result === 'given')
-    if (isDryRun && given.length > 0) await terminal.print(tableOf(given.slice(0, MAX_EXAMPLES), EXAMPLES, terminal))
+    const table = isDryRun && given.length > 0 ? tableOf(given.slice(0, MAX_EXAMPLES), EXAMPLES, terminal) : ''
     const before = this.count('given before')
     const counts = [
       `given ${given.length.toLocaleString('en')}`,
@@ -246,9 +227,7 @@ class GiveRun {
       `left out ${this.count('left out').toLocaleString('en')}`,
       `refused ${this.count('refused').toLocaleString('en')}`,
     ]
-    await terminal.print(`${counts.join(', ')}${isDryRun ? ' (dry run: nothing was changed)' : ''}\n`)
-    if (!isDryRun && given.length > 0)
-      terminal.complain(`The audit shows the changes under the request ${[...this.bulkIds].join(', ')}.`)
+    return `${table}${counts.join(', ')}`
   }
 
   private csv(): string {
