@@ -154,7 +154,7 @@ test.each<[string, (user: number) => string | Uint8Array, string?]>([
   ],
   [
     'heads in any case, with blanks',
-    user => `User_ID, EXTERNAL_REF ,\u00A0limit,"Name "\n${user}, a, 1 ,Müller\n${user},b,1,Möller\n`,
+    user => `User_ID, EXTERNAL_REF ,\u00A0limit,"Name "\n${user},a, 1 ,Müller\n${user},b,1,Möller\n`,
   ],
   ['the line breaks of old spreadsheets', user => `${HEAD}\r${user},a,1,Müller\r${user},b,1,Möller\r`],
   [
