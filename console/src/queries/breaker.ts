@@ -3,7 +3,7 @@ import type { Input } from '../api/operations.ts'
 import { type BreakerValues, budgetsOf } from '../model/breaker-form.ts'
 import { addReplayed, NOTHING_REPLAYED, type Replayed } from '../model/breaker-replay.ts'
 import { call } from '../session/client.ts'
-import type { Job } from './jobs.ts'
+import type { Job } from './many.ts'
 
 /** What the breaker against pumped codes would have done. */
 

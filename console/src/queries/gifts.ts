@@ -7,9 +7,9 @@ import type { Api } from '../api/types.ts'
 import { type GiveInput, giftRequest } from '../model/give-input.ts'
 import type { UserRecord } from '../model/give-plan.ts'
 import type { Failure } from '../model/job.ts'
-import { call, callLines } from '../session/client.ts'
+import { call } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
-import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
+import { type Job, LOOKED_AT, recordsOf } from './many.ts'
 
 /** Units for the users of a file: what they would get, the job that gives them, and what undoing it reads. */
 
@@ -24,18 +24,13 @@ interface Call {
 
 /** What becomes of each user. @throws ApiProblem, Unreachable, Stopped */
 async function* giveRecords(body: Api['GiveReq'], call: Call): AsyncGenerator<UserRecord, void> {
-  const records = callLines('POST /admin/quota/give', {
+  const records = recordsOf('POST /admin/quota/give', {
     query: { dry_run: `${call.isDryRun}` },
     body: { ...body, name: texts.manyQuotas.extra.name('').trim() },
     idempotencyKey: call.key,
     signal: call.signal,
   })
-  for await (const record of records) {
-    if ('user_id' in record) yield record
-    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
-    if (record.record === 'end') return
-  }
-  throw brokenOff()
+  for await (const record of records) if ('user_id' in record) yield record
 }
 
 /** Users between two reports: a page that renders after each would be slow. */
@@ -58,9 +53,7 @@ export const giftPreviewQuery = (users: readonly UserLine[], input: GiveInput, o
       }
       return found
     },
-    // What is confirmed is what was shown, and each look begins with what is stored now.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 /** The job that gives units. */
@@ -105,8 +98,7 @@ export const quotasOfUsersQuery = (users: readonly { user_id: number }[], onProg
       await Promise.all(Array.from({ length: LOOKUPS }, lookUp))
       return found
     },
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 /** A user has at most 200 quotas that have not ended, and a page holds as many. */

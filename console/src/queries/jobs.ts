@@ -2,26 +2,14 @@ import { kindOfFault, ruleOf } from '../../../src/domain/row-faults.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall } from '../model/bulk-change.ts'
 import { type Failure, NOTHING_DONE, type Progress, sumOf } from '../model/job.ts'
-import { callLines } from '../session/client.ts'
-import { problemTexts } from '../texts/problems.ts'
 import { texts } from '../texts/texts.ts'
+import { type Job, reasonOf, recordsOf } from './many.ts'
 
-/** Changes of many quotas, whose answers are streams of records. */
+/** Changes of many quotas, and imports. */
 
 type Quota = Api['SmsQuota']
 type BulkRecord = Api['BulkRecord']
 type ImportRecord = Api['ImportRecord']
-
-/**
- * Work of many calls, by default a change of many rows or quotas. Called again after a break, it goes on where it was and changes
- * nothing twice.
- *
- * @throws ApiProblem, Unreachable, Stopped
- */
-export type Job<P = Progress> = (context: { report(progress: P): void; signal: AbortSignal }) => Promise<void>
-
-/** The service ended its answer before all was done. */
-export class Stopped extends Error {}
 
 /** A quota that would change, as it is and as it would be. */
 export interface Sample {
@@ -40,7 +28,7 @@ interface BulkPreview {
 }
 
 function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signal: AbortSignal) {
-  return callLines('POST /admin/quota/bulk', {
+  return recordsOf('POST /admin/quota/bulk', {
     query: { dry_run: `${isDryRun}` },
     body: { select, change },
     idempotencyKey: key,
@@ -52,50 +40,28 @@ function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signa
 export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<BulkPreview> {
   const failures: Failure[] = []
   const samples: Sample[] = []
+  let counts = { changed: 0, unchanged: 0, failed: 0 }
   for await (const record of bulkRecords(call, true, signal)) {
     if (record.record === 'failed') failures.push(bulkFailure(record, call))
     if (record.record === 'sample') samples.push(record)
-    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
-    if (record.record === 'end') {
-      const { changed, unchanged, failed } = record
-      return { changed, unchanged, failed, failures, samples }
-    }
+    if (record.record === 'end') counts = record
   }
-  throw brokenOff()
+  return { ...counts, failures, samples }
 }
 
-/** One job that does others, one after the other. */
-function inSequence(jobs: readonly Job[]): Job {
-  const results = jobs.map(() => NOTHING_DONE)
+/** The job that makes a bulk change. */
+export function bulkJob(call: BulkCall): Job {
   return async ({ report, signal }) => {
-    for (const [index, job] of jobs.entries()) {
-      const add = (progress: Progress) => {
-        results[index] = progress
-        report(sumOf(results))
-      }
-      await job({ report: add, signal })
+    const failures: Failure[] = []
+    for await (const record of bulkRecords(call, false, signal)) {
+      if (record.record === 'failed') failures.push(bulkFailure(record, call))
+      if (!('changed' in record)) continue
+      const { changed_before, unchanged, failed } = record
+      // What an earlier attempt has changed is the work of this job, too.
+      const changed = record.changed + changed_before
+      report({ done: changed + unchanged + failed, counts: { changed, unchanged }, failed, failures })
     }
   }
-}
-
-/** The job that makes bulk changes. */
-export function bulkJob(calls: readonly BulkCall[]): Job {
-  return inSequence(calls.map(call => context => runBulk(call, context)))
-}
-
-async function runBulk(call: BulkCall, { report, signal }: Parameters<Job>[0]): Promise<void> {
-  const failures: Failure[] = []
-  for await (const record of bulkRecords(call, false, signal)) {
-    if (record.record === 'failed') failures.push(bulkFailure(record, call))
-    if (record.record === 'begin' || record.record === 'failed' || record.record === 'sample') continue
-    const { changed_before, unchanged, failed } = record
-    // What an earlier attempt has changed is the work of this job, too.
-    const changed = record.changed + changed_before
-    report({ done: changed + unchanged + failed, counts: { changed, unchanged }, failed, failures })
-    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
-    if (record.record === 'end') return
-  }
-  throw brokenOff()
 }
 
 function bulkFailure(record: Extract<BulkRecord, { record: 'failed' }>, { change }: BulkCall): Failure {
@@ -108,11 +74,6 @@ function bulkFailure(record: Extract<BulkRecord, { record: 'failed' }>, { change
     reason: why ?? reasonOf(record),
     subject: quota_id,
   }
-}
-
-/** Why the service refused or stopped: in the language of the page, or in its own words for a code of a newer service. */
-export function reasonOf({ code, detail }: { code: string; detail: string }): string {
-  return problemTexts(code)?.text ?? detail
 }
 
 /** A row of an import, and where it comes from. */
@@ -131,10 +92,12 @@ export function importJob(lines: readonly ImportLine[], { isDryRun }: { isDryRun
   let result = NOTHING_DONE
   return async ({ report, signal }) => {
     while (result.done < lines.length) {
-      const { progress, stopped } = await importPiece(pieceFrom(lines, result.done), isDryRun, signal)
-      result = sumOf([result, progress])
-      report(result)
-      if (stopped !== null) throw new Stopped(stopped)
+      const before = result
+      const add = (progress: Progress) => {
+        result = sumOf([before, progress])
+        report(result)
+      }
+      await importPiece(pieceFrom(lines, before.done), isDryRun, signal, add)
     }
   }
 }
@@ -149,14 +112,15 @@ function pieceFrom(lines: readonly ImportLine[], start: number): readonly Import
   return full === -1 ? rows : rows.slice(0, Math.max(1, full))
 }
 
-/** @returns what became of the rows, and why the service stopped; null if it did not */
+/** @param report gets what became of the rows, also if the service stops */
 async function importPiece(
   piece: readonly ImportLine[],
   isDryRun: boolean,
   signal: AbortSignal,
-): Promise<{ progress: Progress; stopped: string | null }> {
+  report: (progress: Progress) => void,
+): Promise<void> {
   const refused: Extract<ImportRecord, { record: 'failed' }>[] = []
-  const records = callLines('POST /admin/quota/import', {
+  const records = recordsOf('POST /admin/quota/import', {
     query: { dry_run: `${isDryRun}` },
     lines: `${piece.map(({ json }) => json).join('\n')}\n`,
     signal,
@@ -168,15 +132,13 @@ async function importPiece(
     const done = record.record === 'end' ? piece.length : record.line
     // Rows after that are sent again, and refused again.
     const settled = refused.filter(({ line }) => line <= done)
-    const progress = {
+    report({
       done,
       counts: { created, updated, unchanged },
       failed: record.record === 'end' ? record.failed : settled.length,
       failures: settled.flatMap(failure => importFailures(failure, piece)),
-    }
-    return { progress, stopped: record.record === 'end' ? null : reasonOf(record) }
+    })
   }
-  throw brokenOff()
 }
 
 /** One for each field that is wrong. */
@@ -203,9 +165,4 @@ function importFailures(
 function referenceIn(row: ImportLine | undefined): string | undefined {
   const { user_ref }: { user_ref?: string } = JSON.parse(row?.json ?? '{}')
   return user_ref
-}
-
-/** The answer ended before its last record. */
-export function brokenOff(): Stopped {
-  return new Stopped(texts.manyQuotas.jobs.brokenOff)
 }

@@ -9,6 +9,7 @@ import { callLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { csvExport } from './csv-file.ts'
 import { previewBulk, type Sample } from './jobs.ts'
+import { LOOKED_AT } from './many.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
 
@@ -28,9 +29,7 @@ export const bulkPreviewQuery = (call: BulkCall, caps: number | null) =>
       const ofCaps = { ...call, select: { ...call.select, kind: 'cap' } }
       return { ...preview, caps: (await previewBulk(ofCaps, signal)).changed }
     },
-    // What is confirmed is what was shown, and each look begins with what is stored now.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 /** The most quotas that one change reads into the browser. */
@@ -41,8 +40,7 @@ export const selectedQuotasQuery = (selection: Selection) =>
   queryOptions({
     queryKey: ['selected-quotas', selection.by === 'ids' ? [...selection.quotas.keys()] : selection.filters],
     queryFn: ({ signal }) => selectedQuotas(selection, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 async function selectedQuotas(selection: Selection, signal: AbortSignal): Promise<readonly Quota[]> {
@@ -76,8 +74,7 @@ export const moreSamplesQuery = (call: BulkCall, selection: Selection, first: re
       return { samples, rest }
     },
     getNextPageParam: ({ rest }) => (rest.length === 0 ? undefined : rest),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 /** The ids that are still to be asked about; null before the selection has been read. */

@@ -11,10 +11,9 @@ import {
   type RollOutCall,
   type RollOutCounts,
 } from '../model/roll-out.ts'
-import { callLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { refetchAfter } from './calls.ts'
-import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
+import { type Job, LOOKED_AT, reasonOf, recordsOf } from './many.ts'
 import { findUserId } from './profile.ts'
 
 /** Giving the current version of a plan to many, whose answer is a stream of records. */
@@ -37,8 +36,8 @@ export interface RollOutPreview extends RollOutCounts {
   samples: readonly RollOutSample[]
 }
 
-function recordsOf({ plan_id, version, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
-  return callLines('POST /admin/plans/{id}/roll-out', {
+function rollOutRecords({ plan_id, version, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
+  return recordsOf('POST /admin/plans/{id}/roll-out', {
     id: plan_id,
     body: { ...select, dry_run: isDryRun },
     ifMatch: version,
@@ -57,9 +56,7 @@ export const rollOutPreviewQuery = (call: RollOutCall) =>
         if (isOutdated(error)) void refetchAfter('POST /admin/plans/{id}/roll-out')
         throw error
       }),
-    // What is confirmed is what was shown, and each look begins with what is stored now.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    ...LOOKED_AT,
   })
 
 /** @throws ApiProblem, Unreachable, Stopped */
@@ -68,15 +65,14 @@ async function preview(call: RollOutCall, signal: AbortSignal): Promise<RollOutP
   const exhaustedUsers: number[] = []
   const usedBefore: UsedBefore[] = []
   const samples: RollOutSample[] = []
-  for await (const record of recordsOf(call, true, signal)) {
+  for await (const record of rollOutRecords(call, true, signal)) {
     if (record.record === 'failed') failures.push(failureOf(record))
     if (record.record === 'exhausted') exhaustedUsers.push(record.user_id)
     if (record.record === 'carried' || record.record === 'again') usedBefore.push(record)
     if (record.record === 'sample') samples.push(record)
-    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
     if (record.record === 'end') return { ...record, failures, exhaustedUsers, usedBefore, samples }
   }
-  throw brokenOff()
+  throw new Error('the records have no end')
 }
 
 /** The ids of listed users, each once, and the references that no user has. */
@@ -104,19 +100,16 @@ export function rollOutJob(confirmed: ConfirmedRollOut, isBegun: boolean): Job {
     const failures: Failure[] = []
     let progress = before
     try {
-      for await (const record of recordsOf(call, false, signal)) {
+      for await (const record of rollOutRecords(call, false, signal)) {
         if (record.record === 'failed') failures.push(failureOf(record))
-        if (record.record !== 'progress' && record.record !== 'stopped' && record.record !== 'end') continue
+        if (!('users' in record)) continue
         progress =
           call.select.users === undefined
             ? progressOf(before, record, failures)
             : progressOfList(confirmed, record, failures)
         if (record.record === 'end' && !isFirst) progress = endAfterBreak(progress, total)
         report(progress)
-        if (record.record === 'stopped') throw new Stopped(reasonOf(record))
-        if (record.record === 'end') return
       }
-      throw brokenOff()
     } finally {
       before = progress
       isFirst = false

@@ -71,7 +71,7 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
         ))}
       {typeof step === 'object' && (
         <JobView
-          job={'lines' in step ? importJob(step.lines, { isDryRun: false }) : bulkJob([step.call])}
+          job={'lines' in step ? importJob(step.lines, { isDryRun: false }) : bulkJob(step.call)}
           total={step.total}
           reportName={`sms-quota-${action}`}
           onEnd={isDone => {

@@ -6,7 +6,7 @@ import { periodOf } from '../../../model/give-input.ts'
 import type { Gift, LeftLine } from '../../../model/give-plan.ts'
 import type { BadRow, FileProblem } from '../../../model/import-rows.ts'
 import type { Failure } from '../../../model/job.ts'
-import { reasonOf } from '../../../queries/jobs.ts'
+import { reasonOf } from '../../../queries/many.ts'
 import { texts } from '../../../texts/texts.ts'
 
 /** Words for what a file asks for, who of it gets units, and who is left out. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { retryDelayOf } from '../../../api/problem.ts'
-import { type Job, Stopped } from '../../../queries/jobs.ts'
+import { type Job, Stopped } from '../../../queries/many.ts'
 
 export type JobState = 'running' | 'waiting' | 'paused' | 'failed' | 'done'
 
