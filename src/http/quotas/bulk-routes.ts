@@ -9,14 +9,14 @@ import { MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { sendMany } from '../changes/many.ts'
-import { refusal } from '../changes/responses.ts'
+import { refusal } from '../changes/outcomes.ts'
 import type { RouteContext } from '../context.ts'
 import { parseJsonBodies } from '../platform/json-body.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
 import { checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
 import { giveRequestOf, needsMonthZone, recordOf } from './give.ts'
-import { noSuchQuota } from './responses.ts'
+import { quotaOf } from './responses.ts'
 
 /** The maximum size of a body, in bytes: 10,000 ids of 17 characters, and the rest. */
 const MAX_BODY_BYTES = 256 * 1024
@@ -76,7 +76,7 @@ function bulkRecordOf(quota_id: number, outcome: BulkOutcome, now: EpochMs): Bul
     case 'unchanged':
       return null
     default: {
-      const { code, message } = outcome.outcome === 'not_found' ? noSuchQuota(quota_id) : refusal(outcome)
+      const { code, message } = outcome.outcome === 'not_found' ? refusal(outcome, quotaOf(quota_id)) : refusal(outcome)
       return { record: 'failed', quota_id, user_id: 'userId' in outcome ? outcome.userId : null, code, detail: message }
     }
   }
