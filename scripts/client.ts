@@ -175,7 +175,44 @@ function routeOf(method: string, path: string, { parameters = [], requestBody, r
     ...(requestBody !== undefined && { hasBody: true }),
     ...(headers.includes('idempotency-key') && { takesKey: true }),
     ...(isLines && { isLines: true }),
+    ...answersOf(responses),
   }
+}
+
+/** The members that tell answers best. They are in those of all versions of the service. */
+const TELLING = ['granted', 'state']
+
+/** One member of the answer: a service of another version may have others. */
+function answersOf(responses: Operation['responses']): Pick<Route, 'answers'> {
+  const [media] = Object.entries(responses).flatMap(([status, { content }]) =>
+    status.startsWith('2') ? Object.entries(content ?? {}) : [],
+  )
+  if (media === undefined || media[0] === 'application/x-ndjson') return {}
+  const [whole, ...others] = variantsOf(media[1].schema)
+  const { properties = {}, required = [], type } = whole ?? {}
+  const names = required.filter(name => others.every(other => other.required?.includes(name)))
+  const members = [...TELLING.filter(name => names.includes(name)), ...names].flatMap(name => {
+    const ofMember = jsonTypeOf(properties[name] ?? {})
+    return ofMember === undefined ? [] : [{ member: camel(name), type: ofMember }]
+  })
+  return { answers: members[0] ?? { type: String(type) } }
+}
+
+/** Undefined if it can be null. */
+function jsonTypeOf(schema: Schema): string | undefined {
+  const [{ type, const: value, enum: values = [] } = {}] = variantsOf(schema)
+  if (Array.isArray(type)) return undefined
+  return type === 'integer' ? 'number' : (type ?? typeof (value ?? values[0]))
+}
+
+function variantsOf(schema: Schema): Schema[] {
+  const { $ref = '', anyOf, oneOf, allOf } = schema
+  const named = components.schemas[$ref.replace('#/components/schemas/', '')]
+  if (named !== undefined) return variantsOf(named)
+  if (allOf === undefined) return (anyOf ?? oneOf)?.flatMap(variantsOf) ?? [schema]
+  const parts = allOf.flatMap(variantsOf)
+  const properties = Object.assign({}, ...parts.map(part => part.properties))
+  return [{ ...Object.assign({}, ...parts), properties, required: parts.flatMap(part => part.required ?? []) }]
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']

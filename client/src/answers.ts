@@ -3,24 +3,38 @@ import type { Problem } from './api.ts'
 import { UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 
-/** The problem of an answer; proxies answer with pages of their own. */
-export async function problemOf(response: Response): Promise<Problem> {
-  const text = await textOf(response)
-  if (response.headers.get('content-type')?.includes('application/problem+json') === true) {
-    return toCamel(JSON.parse(text)) as Problem
+/** What answers is not the service, such as a page of a proxy: nothing is known of the call. */
+export class ForeignAnswer extends Error {
+  constructor({ status, headers }: Response, text: string) {
+    const location = headers.get('location')?.slice(0, 200)
+    super(
+      location !== undefined && status >= 300 && status < 400
+        ? `The address redirects to ${location}, which is not followed: name the address of the service itself`
+        : `The answer with status ${status} is not the service's: ${text.slice(0, 200)}`,
+    )
   }
-  const location = response.headers.get('location')
-  const isRedirect = location !== null && response.status >= 300 && response.status < 400
-  return {
-    type: 'about:blank',
-    title: response.statusText,
-    status: response.status,
-    code: response.status >= 500 ? 'unavailable' : 'invalid_request',
-    detail: isRedirect
-      ? `The address redirects to ${location.slice(0, 200)}, which is not followed: name the address of the service itself`
-      : `The answer with status ${response.status} is not the service's: ${text.slice(0, 200)}`,
-    requestId: response.headers.get('x-request-id') ?? '',
+}
+
+/** Null for what is no JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return toCamel(JSON.parse(text))
+  } catch {
+    return null
   }
+}
+
+/** Whether it is a problem of the service. Other services that answer problems have no codes. */
+export const isProblem = (value: unknown): value is Problem =>
+  typeof memberOf(value, 'code') === 'string' && typeof memberOf(value, 'detail') === 'string'
+
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeOf(value) === 'object' ? Object(value)[name] : undefined
+
+/** The type of JSON; `undefined` for nothing. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
 }
 
 /** No record of the service is longer, in characters. */

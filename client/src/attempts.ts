@@ -1,5 +1,5 @@
 /** The attempts of a call: which process each goes to, how long it may take, and what became of it. */
-import { AnswerTooLong } from './answers.ts'
+import { AnswerTooLong, ForeignAnswer } from './answers.ts'
 import { UnavailableError } from './errors.ts'
 import type { Outcome, Process, Processes } from './processes.ts'
 import type { Attempt } from './retries.ts'
@@ -80,7 +80,8 @@ async function attempt<T>(
     if (error instanceof AnswerTooLong)
       throw new UnavailableError(error.message, { mayHaveTakenEffect: true, isOutage: false, cause: error })
     signal?.throwIfAborted()
-    const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
+    const reason = error instanceof ForeignAnswer ? error.message : 'the service cannot be reached'
+    const message = timeout.aborted ? 'the service did not answer in time' : reason
     const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
     const { failure } = silence(unavailable)
     return { failure: { ...failure, isLate: timeout.aborted, isFinal: isFinal(error) } }

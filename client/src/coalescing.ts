@@ -145,7 +145,10 @@ async function sendTogether(
   const span = startSpan('batch', spans)
   const call = () => transport.call('batch', input(), { onFailure, again }, timeout, span) as Promise<BatchResult>
   const { results } = await (span === undefined ? call() : span.run(call))
-  return sent.flatMap((operation, index) => settle(operation, results[index]) ?? [])
+  return results.flatMap((result, index) => {
+    const operation = sent[index]
+    return operation === undefined ? [] : (settle(operation, result) ?? [])
+  })
 }
 
 /**
@@ -179,12 +182,7 @@ function chooseRetries(refused: readonly Refused[], retries: Retries, now: numbe
 }
 
 /** @returns what asks to try later */
-function settle(operation: Waiting, result: BatchResult['results'][number] | undefined): Refused | undefined {
-  if (result === undefined) {
-    const message = 'the answer has no result for this operation'
-    fail(operation, new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false }))
-    return undefined
-  }
+function settle(operation: Waiting, result: BatchResult['results'][number]): Refused | undefined {
   if (result.status < 300) {
     succeed(operation, result.body)
     return undefined

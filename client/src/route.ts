@@ -10,4 +10,6 @@ export interface Route {
   readonly takesKey?: boolean
   /** Whether it answers lines of JSON. */
   readonly isLines?: boolean
+  /** By which its answer is known: the JSON type of a member, or of the whole. Left out for lines, and for no content. */
+  readonly answers?: { readonly member?: string; readonly type: string }
 }

@@ -1,14 +1,15 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
-import { lines, problemOf, textOf } from './answers.ts'
+import { ForeignAnswer, isProblem, jsonOf, lines, memberOf, textOf, typeOf } from './answers.ts'
 import { type OperationId, type Problem, ROUTES } from './api.ts'
 import { type AttemptOptions, createAttempts, silence } from './attempts.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
-import { camelName, snakeName, toCamel, toSnake } from './names.ts'
+import { camelName, snakeName, toSnake } from './names.ts'
 import { headerOf } from './processes.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
 import type { Span } from './tracing.ts'
 import { keyOfReference, type UserKey } from './user.ts'
+import { SENDER_OPERATIONS } from './waiting.ts'
 
 /** Of a single call. */
 export interface CallOptions {
@@ -97,13 +98,17 @@ export function createTransport(transport: TransportOptions): Transport {
       const isPatient = route.isLines === true && route.method === 'POST'
       const { signal, onFailure, again } = options
       let isFirst = true
+      let sent = input
       const isShared = route.path.startsWith(SENDER)
       const ask = createAttempts(transport, { user: userOf(input).key, deadline, signal, isShared }, response =>
-        read(route, response),
+        read(operation, sent, response),
       )
       return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, async () => {
         const [address, init] = made
-        if (!isFirst && again !== undefined) init.body = JSON.stringify(toSnake(again()))
+        if (!isFirst && again !== undefined) {
+          sent = again()
+          init.body = JSON.stringify(toSnake(sent))
+        }
         isFirst = false
         return ask(address, init)
       })
@@ -204,12 +209,42 @@ function split(route: Route, rest: ReadonlyMap<string, unknown>): { query: strin
   return { query: text === '' ? '' : `?${text}`, body }
 }
 
-async function read(route: Route, response: Response): Promise<Attempt<unknown>> {
+/** @throws ForeignAnswer */
+async function read(operation: OperationId, input: Input, response: Response): Promise<Attempt<unknown>> {
   if (!response.ok) return refused(response)
-  if (route.isLines === true) return { value: lines(response) }
+  const type = response.headers.get('content-type') ?? ''
+  if (ROUTES[operation].isLines === true && type.includes('ndjson')) return { value: lines(response) }
   const text = await textOf(response)
-  if (response.headers.get('content-type')?.includes('json') === true) return { value: toCamel(JSON.parse(text)) }
-  return { value: text === '' ? undefined : text }
+  const value = contentOf(response.status, type, text)
+  if (!isAnswer(operation, input, value)) throw new ForeignAnswer(response, text)
+  return { value }
+}
+
+/** Null for what no operation answers. */
+function contentOf(status: number, type: string, text: string): unknown {
+  if (status === 204) return undefined
+  if (type.includes('json')) return jsonOf(text)
+  return type.startsWith('text/plain') ? text : null
+}
+
+/** Whether the service can have answered so. Newer ones may add members. */
+function isAnswer(operation: OperationId, input: Input, value: unknown): boolean {
+  const { answers, isLines } = ROUTES[operation]
+  if (answers === undefined) return value === undefined && isLines !== true
+  const part = answers.member === undefined ? value : memberOf(value, answers.member)
+  return typeOf(part) === answers.type && (operation !== 'batch' || areResults(input, part))
+}
+
+/** Each result is that of its operation. */
+function areResults({ operations }: Input, results: unknown): boolean {
+  if (!Array.isArray(results) || !Array.isArray(operations) || results.length !== operations.length) return false
+  return results.every((result, index) => {
+    const [status, body] = [memberOf(result, 'status'), memberOf(result, 'body')]
+    if (typeof status !== 'number') return false
+    if (status >= 300) return isProblem(body)
+    const operation = SENDER_OPERATIONS.find(op => op === memberOf(operations[index], 'op'))
+    return operation !== undefined && isAnswer(operation, {}, body)
+  })
 }
 
 /** A response whose last line is not `end` is not complete. */
@@ -224,11 +259,18 @@ async function readUntilEnd(response: Response): Promise<Attempt<LineRecord[]>> 
 }
 
 async function refused(response: Response): Promise<Attempt<never>> {
-  const problem = await problemOf(response)
-  if (!TRY_AGAIN.has(response.status)) return { refusal: refusalOf(problem, response.status) }
-  const error = tryLater(problem)
-  const isSilent = response.status === 502 || response.status === 504
-  return { failure: { error, isSilent, retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0 } }
+  const { status, statusText: title, headers } = response
+  const text = await textOf(response)
+  const said = headers.get('content-type')?.includes('application/problem+json') === true ? jsonOf(text) : null
+  if (!TRY_AGAIN.has(status)) {
+    if (isProblem(said)) return { refusal: refusalOf(said, status) }
+    throw new ForeignAnswer(response, text)
+  }
+  const { message: detail } = new ForeignAnswer(response, text)
+  const page = { type: 'about:blank', title, status, code: 'unavailable', detail, requestId: '' } as const
+  const error = tryLater(isProblem(said) ? said : page)
+  const isSilent = status === 502 || status === 504
+  return { failure: { error, isSilent, retryAfterMs: Number(headers.get('retry-after') ?? 0) * 1_000 || 0 } }
 }
 
 /** Of what a service did that failed, nothing is known. */

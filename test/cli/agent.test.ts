@@ -10,6 +10,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { type Agent, type AgentOptions, startAgent } from '../../src/cli/remote/agent/agent.ts'
 import { type Answer, NAMINGS, nameOf, post, SENDER_PATHS, spawnAgent } from '../support/agent.ts'
+import { FOREIGN_ANSWERS } from '../support/foreign-answers.ts'
 import { startService } from '../support/service.ts'
 import { run } from '../support/terminal.ts'
 import { FAST } from '../support/timers.ts'
@@ -328,12 +329,39 @@ test.each([
   expect(answers.at(-1)).toMatchObject({ status, body: { code: network } })
 })
 
-test('nor does it by a page that answers in place of the service', async () => {
-  const page = async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })
-  const running = await start({ debts: debts(newPath()), fetch: page })
-  const answer = await post(running.agent.address, 'consume', otp(7))
-  expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining('not the service') } })
-})
+test.each(Object.entries(FOREIGN_ANSWERS))(
+  'what answers in place of the service is silence: debts are charged once, and callers do not get it (%s)',
+  async (_, answer) => {
+    let isReplaced = true
+    const running = await start({
+      debts: debts(newPath()),
+      timeoutMs: 2_000,
+      async fetch(input, init) {
+        const took = await fetch(input, init)
+        if (!isReplaced) return took
+        await took.arrayBuffer()
+        return answer()
+      },
+    })
+    const { address } = running.agent
+    const owner = await user(10)
+    const marketing = { ...otp(owner, 'other'), message_type: 'marketing' }
+    const [consumed, reserved, checked, other] = await Promise.all([
+      post(address, 'consume', otp(owner, 'consumed')),
+      post(address, 'reserve', otp(owner, 'reserved')),
+      post(address, 'check', { user_id: owner, units: 1, message_type: 'otp' }),
+      post(address, 'reserve', marketing),
+    ])
+    expect([consumed, reserved]).toMatchObject(Array(2).fill({ status: 200, body: { granted: true, debt: true } }))
+    expect([checked, other]).toMatchObject(Array(2).fill({ status: 503, body: { code: 'unavailable' } }))
+    expect(await post(address, 'commit', { user_id: owner, id: 'reserved' })).toMatchObject({ status: 200 })
+    isReplaced = false
+    const open = async () => (await (await fetch(`${address}/debts`)).json()).debts
+    await expect.poll(open, { timeout: 10_000 }).toEqual([])
+    await post(address, 'release', { user_id: owner, id: 'other' })
+    expect(await charged(owner)).toBe(4)
+  },
+)
 
 describe('while the service is away', () => {
   test('a call is answered 503, and is not a denial', async () => {

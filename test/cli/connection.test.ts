@@ -107,7 +107,7 @@ describe('a service that does not answer', () => {
     expect(await run(['quota', 'list', '--url', address], { env })).toEqual({
       code: 1,
       stdout: '',
-      stderr: `sms-quota: what answers at ${address} is not sms-quota\n`,
+      stderr: `sms-quota: what answers at ${address} is not sms-quota: The answer with status 200 is not the service's: <h1>It works!</h1>\n`,
     })
     await close()
   })

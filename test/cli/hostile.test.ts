@@ -26,7 +26,8 @@ test.each([['whoami'], ['check', '7'], ['quota', 'list'], ['quota', 'list', '--j
   'an answer of names and values with escapes: %s %s %s',
   async (...words) => {
     const item = { [`c${ESCAPES}`]: ESCAPES, id: ESCAPES, name: ESCAPES }
-    const answer = { [`a${ESCAPES}`]: 1, granted: ESCAPES, [`b${ESCAPES}`]: [item], items: [item], next_cursor: null }
+    const known = { subject: ESCAPES, granted: true, items: [item], next_cursor: null }
+    const answer = { [`a${ESCAPES}`]: 1, reason: ESCAPES, [`b${ESCAPES}`]: [item], ...known }
     const { stdout, stderr } = await runOn(await serving('application/json', JSON.stringify(answer)), ...words)
     expect(stdout).toContain('title')
     expect(rawIn(stdout + stderr)).toEqual([])
@@ -104,8 +105,8 @@ test.each([
 })
 
 test.each([
-  [['whoami'], 'sms-quota: Temporary Redirect: The address redirects to '],
-  [['reserve', '7', 'x', '--to', '+4915112345678', '--text', 'Your code is 4711'], 'The address redirects to '],
+  [['whoami'], 'is not sms-quota: The address redirects to '],
+  [['reserve', '7', 'x', '--to', '+4915112345678', '--text', 'Your code is 4711'], 'is not sms-quota: The address redirects to '],
   [['export', 'quotas'], 'is not sms-quota'],
   [['import', 'FILE'], 'is not sms-quota'],
 ])('a redirect is not followed: %j', async ([...words], message) => {

@@ -545,7 +545,7 @@ test('a service that never answered, or refuses the token, is not waited for', a
   })
   const page: Answer = (_request, response) => response.setHeader('content-type', 'text/html').end('<html>')
   const foreign = await run(csv, { at: await before(page) })
-  expect(foreign.complaints?.[0]).toMatch(/is not sms-quota$/)
+  expect(foreign.complaints?.[0]).toContain('is not sms-quota: The answer with status 200')
 })
 
 test('the command reads a file or stdin, and takes address and token from the environment', async () => {

@@ -93,12 +93,9 @@ describe('what this process cannot do is no outage', () => {
     expect(() => settler.assertRoom()).toThrow(expect.objectContaining(refused))
   })
 
-  test.each([
-    ['an answer without a result for the operation', () => Response.json({ results: [] })],
-    ['an answer that is too long', () => new Response(' '.repeat(64 * 1024 * 1024 + 1))],
-  ])('nor is %s', async (_, answer) => {
+  test('nor is an answer that is too long', async () => {
     const { client, network } = clientWith(silence, { senderTimeoutMs: 10_000 })
-    network.answer = async () => answer()
+    network.answer = async () => new Response(' '.repeat(64 * 1024 * 1024 + 1))
     const both = await Promise.allSettled([1, 2].map(n => client.check({ userId: n, units: 1 })))
     const failed = { status: 'rejected', reason: { name: 'UnavailableError', isOutage: false } }
     expect(both).toMatchObject([failed, failed])

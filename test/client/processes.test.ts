@@ -39,9 +39,11 @@ const problem =
     )
 const hangs: Answer = (_, { signal }) =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+/** Has what each operation answers. */
 const granted: Answer = ({ body }) => {
-  if (body?.operations === undefined) return Response.json({ granted: true, id: body?.id })
-  const results = body.operations.map(({ id }: { id: string }) => ({ status: 200, body: { granted: true, id } }))
+  const answer = { granted: true, state: 'committed', subject: 's', items: [], user_id: 1 }
+  if (body?.operations === undefined) return Response.json({ ...answer, id: body?.id ?? 1 })
+  const results = body.operations.map(({ id }: { id: string }) => ({ status: 200, body: { ...answer, id } }))
   return Response.json({ results })
 }
 
@@ -274,7 +276,7 @@ describe('a process that failed', () => {
     const look = ask()
     await Promise.all([ask(), ask()])
     expect(to()).toEqual([A, B, A, B, B])
-    answer.resolve(Response.json({}))
+    answer.resolve(Response.json({ state: 'committed' }))
     await look
     answers.delete(A)
     await ask()
@@ -291,7 +293,7 @@ describe('a process that failed', () => {
     timers.pass(1)
     answers.set(A, refused)
     await ask()
-    old.resolve(Response.json({}))
+    old.resolve(Response.json({ state: 'committed' }))
     await first
     await ask()
     expect(to()).toEqual([A, B, B])

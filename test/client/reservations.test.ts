@@ -326,12 +326,17 @@ describe('called again', () => {
     },
   )
 
-  test.each([429, 500])('in vain (%i), it does not send then what may have been sent', async status => {
+  test.each([
+    [429, 'text/html'],
+    [500, 'application/problem+json'],
+  ])('in vain (%i), it does not send then what may have been sent', async (status, type) => {
     const userId = await user()
     let isPassing = true
+    const body = JSON.stringify({ code: 'internal', status, detail: 'It failed.' })
+    const failed = () => new Response(body, { status, headers: { 'content-type': type } })
     const client = clientOn(
       {},
-      { fetch: async (input, init) => (isPassing ? fetch(input, init) : new Response('<html>', { status })) },
+      { fetch: async (input, init) => (isPassing ? fetch(input, init) : failed()) },
     )
     const request = { ...ask(userId, 'm'), onExpiry: 'release' } as const
     const unknown = () => Promise.reject(new UnknownIfSent())

@@ -1,4 +1,5 @@
 /** The client of a command, and what its failures mean. */
+import { ForeignAnswer } from '../../../client/src/answers.ts'
 import type { OperationId } from '../../../client/src/api.ts'
 import { type CallOptions, type Client, createClient } from '../../../client/src/main.ts'
 import { toCamel, toSnake } from '../../../client/src/names.ts'
@@ -12,9 +13,6 @@ export interface Connection {
   /** Calls an operation, with the names of the API in the request and in the answer. */
   call(operation: OperationId, request: Request, options?: CallOptions): Promise<unknown>
 }
-
-/** Something else than the service answers at the address, such as a web page. */
-export class ForeignAnswer extends Error {}
 
 export function connect({ url, token }: Address): Connection {
   let hasAnswered = false
@@ -30,16 +28,14 @@ export function connect({ url, token }: Address): Connection {
       return response
     },
     // A service that answered before restarts. One that never did is not there: an error at once helps more than to wait.
-    isFinal: error => !hasAnswered && reasonOf(error) !== undefined,
+    isFinal: error => error instanceof ForeignAnswer || (!hasAnswered && reasonOf(error) !== undefined),
   })
   return {
     client,
     async call(operation, request, options = {}) {
       // The request is made from the schemas of the operation.
       const ask = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>
-      const answer = await ask(toCamel(request), options)
-      if (typeof answer === 'string') throw new ForeignAnswer()
-      return toSnake(answer)
+      return toSnake(await ask(toCamel(request), options))
     },
   }
 }

@@ -1,11 +1,10 @@
 /** What a failed call means for the user of the command line: a message and an exit code. */
 
-import { AnswerTooLong } from '../../../client/src/answers.ts'
-import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
-import { toCamel } from '../../../client/src/names.ts'
+import { AnswerTooLong, ForeignAnswer, isProblem, jsonOf } from '../../../client/src/answers.ts'
+import { QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { runningServices } from '../running.ts'
 import { safe } from '../safe.ts'
-import { ForeignAnswer, reasonOf } from './connection.ts'
+import { reasonOf } from './connection.ts'
 
 export const DENIED = 3
 export const FAILED = 1
@@ -32,9 +31,7 @@ export function failureOf(error: unknown, attempted: Attempted): Failure | undef
   if (error instanceof UnavailableError) return absence(error, attempted)
   if (error instanceof AnswerTooLong) return { message: `${attempted.url}: ${error.message}`, exitCode: FAILED }
   if (error instanceof CallFailed) return error
-  if (error instanceof ForeignAnswer) {
-    return { message: `what answers at ${attempted.url} is not sms-quota`, exitCode: FAILED }
-  }
+  if (error instanceof ForeignAnswer) return foreign(error, attempted.url)
   return undefined
 }
 
@@ -54,6 +51,11 @@ function refusal({ code, status, problem }: QuotaError, { url, nameOf }: Attempt
   return { message, exitCode: code === 'invalid_request' ? WRONG_USAGE : FAILED }
 }
 
+const foreign = ({ message }: ForeignAnswer, url: string): Failure => ({
+  message: `what answers at ${url} is not sms-quota: ${safe(message)}`,
+  exitCode: FAILED,
+})
+
 function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): Failure {
   const reason = reasonOf(error.cause)
   if (reason !== undefined) {
@@ -66,6 +68,10 @@ function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): F
     error.mayHaveTakenEffect && idempotencyKey !== undefined
       ? `\nIt may have been done. Repeat it with --idempotency-key ${idempotencyKey}: then nothing is done twice.`
       : ''
+  if (error.cause instanceof ForeignAnswer) {
+    const { message, exitCode } = foreign(error.cause, url)
+    return { message: message + repeat, exitCode }
+  }
   return { message: `${url} is unavailable: ${safe(error.message)}${because}${repeat}`, exitCode: UNAVAILABLE }
 }
 
@@ -82,15 +88,9 @@ export class CallFailed extends Error {
 }
 
 /** What an answer other than the expected stream is: a refusal of the service, or not of the service at all. */
-export function refusalOf(text: string): QuotaError | ForeignAnswer {
-  try {
-    const problem = toCamel(JSON.parse(text)) as Partial<Problem> | null
-    if (typeof problem?.code === 'string' && typeof problem.detail === 'string')
-      return new QuotaError(problem as Problem)
-  } catch {
-    // A page of the web, for example.
-  }
-  return new ForeignAnswer()
+export function refusalOf(response: Response, text: string): QuotaError | ForeignAnswer {
+  const problem = jsonOf(text)
+  return isProblem(problem) ? new QuotaError(problem) : new ForeignAnswer(response, text)
 }
 
 /** @returns undefined if the error is not about the call */

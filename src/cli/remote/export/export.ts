@@ -98,7 +98,8 @@ async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator
   try {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers, redirect: 'manual' })
-    if (response.status !== 200 || response.body === null) throw refusalOf(await textOf(response))
+    const isLines = response.status === 200 && response.headers.get('content-type')?.includes('ndjson') === true
+    if (!isLines || response.body === null) throw refusalOf(response, await textOf(response))
     for await (const lines of linesOf(response.body, MAX_RECORD_BYTES)) {
       yield lines.map(({ number, text }) => {
         if (text === null)

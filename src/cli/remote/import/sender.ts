@@ -69,7 +69,7 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
       hasAnswered = true
       return recordsOf(text)
     }
-    const refusal = refusalOf(text)
+    const refusal = refusalOf(response, text)
     if (refusal instanceof QuotaError && (response.status === 429 || response.status === 503)) {
       hasAnswered = true
       throw new Away(refusal.problem.detail, retryAfterMs(response.headers.get('retry-after') ?? '', Date.now()))
