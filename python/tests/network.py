@@ -14,7 +14,7 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self.away: set[str] = set()
         #: Operations that arrive twice, and are answered as the second time.
         self.doubled: set[str] = set()
-        #: Operations that a proxy answers with a page of its own, with this status.
+        #: Operations that fail in the service (500), or that a proxy answers with this status.
         self.pages: dict[str, int] = {}
         #: This many answers are lost, of any kind.
         self.losses = 0
@@ -27,7 +27,10 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
             self.missed += 1
             raise httpx.ConnectError("no route")
         if operation in self.pages:
-            return httpx.Response(self.pages[operation], text="<html>", headers={"retry-after": "60"})
+            status = self.pages[operation]
+            body = {"code": "internal", "status": status, "detail": "It failed."}
+            kind = "application/problem+json" if status == 500 else "text/html"
+            return httpx.Response(status, json=body, headers={"retry-after": "60", "content-type": kind})
         if operation in self.doubled:
             HTTP.handle_request(request).read()
         answer = HTTP.handle_request(request)

@@ -153,6 +153,22 @@ def problem(status: int, code: str, **headers: str) -> httpx.Response:
     return httpx.Response(status, json=body, headers={"content-type": "application/problem+json", **headers})
 
 
+FOREIGN_JSON = ["null", "{}", "[]", '{"hello": 1}', '{"granted": 1, "state": 1, "results": {}}']
+#: Answers that are not the service's: of a captive portal, of a proxy, of another service.
+FOREIGN = [
+    httpx.Response(200, text="<html>"),
+    httpx.Response(200, text="<html>", headers={"content-type": "application/json"}),
+    httpx.Response(200),
+    httpx.Response(204),
+    *(httpx.Response(200, text=text, headers={"content-type": "application/json"}) for text in FOREIGN_JSON),
+    httpx.Response(200, json={"code": "not_found", "detail": "", "status": 404}),
+    *(httpx.Response(status, text="<html>") for status in (302, 307, 400, 401, 403, 404, 409, 500, 502)),
+    httpx.Response(404, json={"message": "Not Found"}),
+    httpx.Response(401, json={"code": "token_not_valid", "detail": "of another service"}),
+    httpx.Response(404, json={"title": "Not Found"}, headers={"content-type": "application/problem+json"}),
+]
+
+
 class TestRetries:
     def test_repeats_what_found_no_answer(self, connect: Connect) -> None:
         granted = httpx.Response(200, json={"granted": True})
@@ -203,10 +219,9 @@ class TestRetries:
             quota.reserve(user_id=1, id="m", units=1, timeout=0.02)
         assert not failed.value.may_have_taken_effect
 
-    @pytest.mark.parametrize("answer", [problem(500, "internal"), httpx.Response(200, text="<html>")])
-    def test_knows_nothing_of_what_failed_in_the_service(self, connect: Connect, answer: httpx.Response) -> None:
+    def test_knows_nothing_of_what_failed_in_the_service(self, connect: Connect) -> None:
         with pytest.raises(QuotaError) as failed:
-            connect("http://service", "token", Answers(answer)).reserve(user_id=1, id="m", units=1)
+            connect("http://service", "token", Answers(problem(500, "internal"))).reserve(user_id=1, id="m", units=1)
         assert failed.value.may_have_taken_effect
 
     def test_of_an_attempt_that_the_deadline_ends_nothing_is_known(self, connect: Connect) -> None:
@@ -239,7 +254,42 @@ class TestRetries:
             connect("http://service", lambda: "", network).summary(1)
         assert network.requests == []
 
+    @pytest.mark.parametrize("answer", FOREIGN)
+    def test_takes_what_is_not_the_service_for_silence(self, connect: Connect, answer: httpx.Response) -> None:
+        named = {"user_id": 1, "id": "m", "timeout": 0.02}
+        calls: list[Callable[[Any], Any]] = [
+            lambda quota: quota.check(user_id=1, units=1, timeout=0.02),
+            lambda quota: quota.reserve(units=1, **named),
+            lambda quota: quota.consume(units=1, **named),
+            lambda quota: quota.commit(**named),
+            lambda quota: quota.release(**named),
+            lambda quota: quota.refund(**named),
+            lambda quota: quota.feedback(**named),
+            lambda quota: quota.batch([{"op": "commit", "user_id": 1, "id": "m"}], timeout=0.02),
+        ]
+        for call in calls:
+            with pytest.raises(UnavailableError) as silent:
+                call(connect("http://service", "token", Answers(answer)))
+            assert (silent.value.may_have_taken_effect, silent.value.is_outage) == (True, True)
+
+    @pytest.mark.parametrize(
+        "result",
+        [None, "a", {"hello": 1}, {"status": 200}, {"status": 200, "body": {"granted": True}}, {"status": 404, "body": {}}],
+    )
+    def test_takes_no_results_that_are_not_of_its_operations(self, connect: Connect, result: Any) -> None:
+        operations = [{"op": "commit", "user_id": 1, "id": "m"}]
+        for results in ([], [result], [result, result]):
+            network = Answers(httpx.Response(200, json={"results": results}))
+            with pytest.raises(UnavailableError):
+                connect("http://service", "token", network).batch(operations, timeout=0.02)
+
+    def test_asks_the_other_url_of_what_is_not_the_service(self, connect: Connect) -> None:
+        network = Answers(httpx.Response(200, text="<html>"), httpx.Response(200, json={"granted": True, "added": 1}))
+        quota = connect(["http://one", "http://other"], "token", network)
+        assert quota.check(user_id=1, units=1) == {"granted": True, "added": 1}
+        assert len({request.url.host for request in network.requests}) == 2
+
     def test_names_what_is_not_the_service(self, connect: Connect) -> None:
         quota = connect("http://service", "token", Answers(httpx.Response(404, text="<html>")))
-        with pytest.raises(QuotaError, match="not an answer of sms-quota"):
-            quota.summary(1)
+        with pytest.raises(UnavailableError, match="not an answer of sms-quota"):
+            quota.request("GET", "/api/sms/admin/quota/1", timeout=0.02)

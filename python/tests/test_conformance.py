@@ -57,7 +57,7 @@ def test_the_client_answers_what_the_service_does(connect: Callable[..., Any]) -
             status, answer = made(client, step, quotas)
             assert (number, step["call"], status) == (number, step["call"], step["status"])
             assert contains(answer, step.get("answer", {})), f"{number}: {step['call']}: {answer}"
-        assert len(STEPS) == 71
+        assert len(STEPS) == 72
 
 
 def made(client: Any, step: dict[str, Any], quotas: list[int]) -> tuple[int, Any]:

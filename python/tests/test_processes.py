@@ -66,7 +66,7 @@ class Calls:
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.sent.append(request)
         answer = self.answers.get(f"http://{request.url.host}")
-        body = {"granted": True, "items": [], "next_cursor": None}
+        body = {"granted": True, "state": "committed", "items": [], "next_cursor": None}
         return httpx.Response(200, json=body) if answer is None else answer()
 
 
@@ -107,7 +107,8 @@ def test_a_call_goes_to_the_process_of_its_user_which_a_header_names(quota: Any,
 
 
 def test_a_batch_goes_to_the_process_of_its_first_user(quota: Any, calls: Calls) -> None:
-    calls.answers[B] = lambda: httpx.Response(200, json={"results": []})
+    result = {"status": 200, "body": {"granted": True}}
+    calls.answers[B] = lambda: httpx.Response(200, json={"results": [result, result]})
     quota.batch([{"op": "check", "user_id": OF_B, "units": 1}, {"op": "check", "user_id": OF_A, "units": 1}])
     quota.batch([{"op": "check", "user_id": OF_B, "units": 1}, {"op": "check", "user_id": OF_B, "units": 1}])
     assert [request.headers.get("sms-quota-user") for request in calls.sent] == [None, str(OF_B)]

@@ -8,7 +8,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpa
 import httpx
 
 from ._background import AsyncBackground
-from ._calls import SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
+from ._calls import PAGE, RESERVATION, SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import QuotaError, UnavailableError, UnknownIfSent, is_uncertain
 from ._processes import Processes
 from ._repetitions import Memory, Sends, sender_steps
@@ -373,7 +373,7 @@ class AsyncQuotaClient:
         """What became of a reservation, as a batch would answer it."""
         try:
             path = f"{SENDER}reservations/{key_of(vars(message))}/{message.id}"
-            found = await self._run(admin_call("GET", path, user=vars(message)))
+            found = await self._run(admin_call("GET", path, user=vars(message), answers=RESERVATION))
         except QuotaError as error:
             return {"status": error.status, "body": {"code": error.code}}
         return {"status": 200, "body": found}
@@ -428,7 +428,7 @@ class AsyncQuotaClient:
     async def _pages(self, path: str, filters: Json) -> AsyncIterator[Json]:
         cursor: dict[str, str] = {}
         while True:
-            page = await self.request("GET", path, params={**filters, **cursor})
+            page = await self._run(admin_call("GET", path, params={**filters, **cursor}, answers=PAGE))
             for item in page["items"]:
                 yield item
             if page["next_cursor"] is None:

@@ -1,6 +1,5 @@
 """What both clients share: how a call is made, repeated and judged. It does no input and output of its own."""
 
-import json
 import random
 import uuid
 from dataclasses import dataclass
@@ -23,6 +22,16 @@ TRY_AGAIN = frozenset({429, 502, 503, 504})
 #: Of these, the ones of a service that is there, and say for certain that nothing was done.
 NOTHING_DONE = frozenset({"rate_limited", "overloaded"})
 
+#: A member of an answer by which it is known.
+Member = tuple[str, type]
+PAGE: Member = ("items", list)
+RESERVATION: Member = ("state", str)
+ANSWERS: Mapping[str, Member] = {
+    **dict.fromkeys(("check", "reserve", "consume"), ("granted", bool)),
+    **dict.fromkeys(("commit", "release", "refund", "feedback"), RESERVATION),
+    "batch": ("results", list),
+}
+
 
 @dataclass(frozen=True)
 class Call:
@@ -37,6 +46,8 @@ class Call:
     is_repeatable: bool = True
     #: The users it is about, as far as that is known; the first one says where it goes.
     users: Sequence[UserKey] = ()
+    #: None: any object, or no content.
+    answers: Member | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,7 @@ def sender_call(operation: str, body: Mapping[str, Any], timeout: float | None) 
         headers=_header_of(users),
         timeout=SENDER_TIMEOUT if timeout is None else timeout,
         users=users,
+        answers=ANSWERS[operation],
     )
 
 
@@ -90,6 +102,7 @@ def admin_call(
     idempotency_key: str | None = None,
     timeout: float | None = None,
     user: Mapping[str, Any] | None = None,
+    answers: Member | None = None,
 ) -> Call:
     """:param user: what names the user it is about, if body and parameters do not say it"""
     users = _users_of(user, body, params)
@@ -107,6 +120,7 @@ def admin_call(
         timeout=TIMEOUT if timeout is None else timeout,
         is_repeatable=method != "DELETE",
         users=users,
+        answers=answers,
     )
 
 
@@ -144,17 +158,26 @@ def steps_of(call: Call, started: float, clock: Any, processes: Processes) -> St
         began = clock()
         response = yield Attempt(left / 2 if is_part else left, process.base)
         assert response is not None
-        outcome = _outcome_of(response)
+        content = _json_of(response) if isinstance(response, httpx.Response) else None
+        problem = content if _is_problem(response, content) else None
+        if problem is None and isinstance(response, httpx.Response) and not _is_answer(call, response, content):
+            # A page of a proxy, for example: nothing is known, as if the answer were lost.
+            response = httpx.TransportError(f"{response.status_code} is not an answer of sms-quota: {response.text[:200]}")
+        outcome = _outcome_of(response, problem)
         processes.note(process, outcome, began)
         after = 0.0
         if isinstance(response, httpx.Response):
-            problem = _problem_of(response)
-            if response.status_code not in TRY_AGAIN:
-                return Answer(_value_of(response, problem, may_have_taken_effect), may_have_taken_effect)
-            code = "" if problem is None else str(problem.get("code", ""))
-            failure = f"{code or response.status_code}: {'' if problem is None else problem.get('detail', '')}"
+            status = response.status_code
+            if status not in TRY_AGAIN:
+                if problem is None:
+                    return Answer(content, may_have_taken_effect)
+                # Of what a service did that failed, nothing is known.
+                is_uncertain = may_have_taken_effect or status >= 500
+                raise QuotaError({"status": status, **problem}, may_have_taken_effect=is_uncertain)
+            code = "" if problem is None else problem["code"]
+            failure = f"{code or status}: {'' if problem is None else problem['detail']}"
             did_nothing = code in NOTHING_DONE
-            is_outage = response.status_code != 429 and not did_nothing
+            is_outage = status != 429 and not did_nothing
             after = _seconds(response.headers.get("retry-after"))
         else:
             failure = f"no answer: {response}"
@@ -177,29 +200,57 @@ def steps_of(call: Call, started: float, clock: Any, processes: Processes) -> St
     raise UnavailableError(failure, may_have_taken_effect=may_have_taken_effect, is_outage=is_outage)
 
 
-def _outcome_of(response: httpx.Response | httpx.TransportError) -> Outcome:
+def _outcome_of(response: httpx.Response | httpx.TransportError, problem: Mapping[str, Any] | None) -> Outcome:
     """What an attempt says of its process."""
     if not isinstance(response, httpx.Response):
         return "late" if isinstance(response, httpx.TimeoutException) else "away"
     if response.status_code not in TRY_AGAIN or response.status_code == 429:
         return "answered"
-    problem = _problem_of(response)
-    return "answered" if problem is not None and problem.get("code") in NOTHING_DONE else "away"
+    return "answered" if problem is not None and problem["code"] in NOTHING_DONE else "away"
 
 
-def _value_of(response: httpx.Response, problem: Mapping[str, Any] | None, is_uncertain: bool) -> Any:
-    """Raises QuotaError."""
-    status = response.status_code
-    foreign = {"code": "foreign_answer", "status": status, "detail": "this is not an answer of sms-quota"}
-    if problem is not None and "code" in problem and "detail" in problem:
-        # Of what a service did that failed, nothing is known.
-        raise QuotaError({"status": status, **problem}, may_have_taken_effect=is_uncertain or status >= 500)
-    if status >= 400:
-        raise QuotaError(foreign, may_have_taken_effect=is_uncertain or status >= 500)
+def _json_of(response: httpx.Response) -> Any:
+    """None for what is no JSON."""
+    if "json" not in response.headers.get("content-type", ""):
+        return None
     try:
-        return response.json() if response.content else None
-    except ValueError:
-        raise QuotaError(foreign, may_have_taken_effect=True) from None
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_problem(response: Any, content: Any) -> bool:
+    """Other services that answer problems have no codes."""
+    if not (_has(content, "code", str) and _has(content, "detail", str)):
+        return False
+    return response.status_code >= 300 and "problem+json" in response.headers["content-type"]
+
+
+def _is_answer(call: Call, response: httpx.Response, content: Any) -> bool:
+    """Whether the service, or a proxy whose service does not answer, can have answered so. Newer services may add members."""
+    status = response.status_code
+    if status in TRY_AGAIN:
+        return True
+    if status == 204:
+        return call.answers is None and call.method != "GET"
+    if status >= 300 or not (isinstance(content, dict) if call.answers is None else _has(content, *call.answers)):
+        return False
+    return call.answers != ANSWERS["batch"] or _are_results(call.body["operations"], content["results"])
+
+
+def _are_results(operations: Sequence[Any], results: Sequence[Any]) -> bool:
+    return len(results) == len(operations) and all(map(_is_result, operations, results))
+
+
+def _is_result(operation: Any, result: Any) -> bool:
+    if not _has(result, "status", int):
+        return False
+    body = result.get("body")
+    return _has(body, *ANSWERS[operation["op"]]) if result["status"] < 300 else _has(body, "code", str)
+
+
+def _has(content: Any, name: str, kind: type) -> bool:
+    return isinstance(content, dict) and isinstance(content.get(name), kind)
 
 
 def token_of(token: str | Callable[[], str]) -> str:
@@ -208,16 +259,6 @@ def token_of(token: str | Callable[[], str]) -> str:
     if current == "":
         raise ValueError("the token is empty: `token` needs a bearer token, or a function that returns one")
     return current
-
-
-def _problem_of(response: httpx.Response) -> Mapping[str, Any] | None:
-    if "problem+json" not in response.headers.get("content-type", ""):
-        return None
-    try:
-        problem = response.json()
-    except json.JSONDecodeError:
-        return None
-    return problem if isinstance(problem, dict) else None
 
 
 def _seconds(text: str | None) -> float:

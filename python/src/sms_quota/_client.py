@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Self, Sequence, Unpack, cast
 import httpx
 
 from ._background import Background
-from ._calls import SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
+from ._calls import PAGE, RESERVATION, SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import QuotaError, UnavailableError, UnknownIfSent, is_uncertain
 from ._processes import Processes
 from ._repetitions import Memory, Sends, sender_steps
@@ -372,7 +372,7 @@ class QuotaClient:
         """What became of a reservation, as a batch would answer it."""
         try:
             path = f"{SENDER}reservations/{key_of(vars(message))}/{message.id}"
-            found = self._run(admin_call("GET", path, user=vars(message)))
+            found = self._run(admin_call("GET", path, user=vars(message), answers=RESERVATION))
         except QuotaError as error:
             return {"status": error.status, "body": {"code": error.code}}
         return {"status": 200, "body": found}
@@ -427,7 +427,7 @@ class QuotaClient:
     def _pages(self, path: str, filters: Json) -> Iterator[Json]:
         cursor: dict[str, str] = {}
         while True:
-            page = self.request("GET", path, params={**filters, **cursor})
+            page = self._run(admin_call("GET", path, params={**filters, **cursor}, answers=PAGE))
             yield from page["items"]
             if page["next_cursor"] is None:
                 return
