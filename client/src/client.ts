@@ -33,13 +33,13 @@ import { createProcesses } from './processes.ts'
 import { callBatchAsFirst, createMessages, createRepetitions, createSends, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
+import { SENDER_OPERATIONS } from './route.ts'
 import type { Sent } from './sent.ts'
 import { createSettler, type Unsettled } from './settler.ts'
 import { PLATFORM, type Timers } from './timers.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
 import { type CallOptions, createTransport, type Input, type OwnCallOptions, type Transport } from './transport.ts'
 import { type MessageName, messageOf } from './user.ts'
-import { SENDER_OPERATIONS } from './waiting.ts'
 
 export interface ClientOptions {
   /**

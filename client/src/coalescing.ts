@@ -14,10 +14,11 @@ import { toCamel } from './names.ts'
 import type { Process } from './processes.ts'
 import { asFirst, isDenied, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
+import type { SenderOperation } from './route.ts'
 import { type Span, startSpan } from './tracing.ts'
 import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
 import type { UserKey } from './user.ts'
-import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
+import { createQueue, type Waiting, waitingOperation } from './waiting.ts'
 
 /** At a time, to each process. */
 const MAX_BATCHES = 4

@@ -11,9 +11,9 @@
  */
 import type { BatchReq, BatchResult } from './api.ts'
 import { isUncertain, type UnavailableError } from './errors.ts'
+import type { SenderOperation } from './route.ts'
 import type { Input } from './transport.ts'
 import { type MessageName, messageKey } from './user.ts'
-import type { SenderOperation } from './waiting.ts'
 
 /** Calls and messages that are remembered. They take some 5 MB each. */
 const MAX_REMEMBERED = 50_000

@@ -13,3 +13,8 @@ export interface Route {
   /** By which its answer is known: the JSON type of a member, or of the whole. Left out for lines, and for no content. */
   readonly answers?: { readonly member?: string; readonly type: string }
 }
+
+/** The operations that a batch can hold. */
+export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback'] as const
+
+export type SenderOperation = (typeof SENDER_OPERATIONS)[number]

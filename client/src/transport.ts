@@ -6,10 +6,9 @@ import { QuotaError, UnavailableError } from './errors.ts'
 import { camelName, snakeName, toSnake } from './names.ts'
 import { headerOf } from './processes.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
-import type { Route } from './route.ts'
+import { type Route, SENDER_OPERATIONS } from './route.ts'
 import type { Span } from './tracing.ts'
 import { keyOfReference, type UserKey } from './user.ts'
-import { SENDER_OPERATIONS } from './waiting.ts'
 
 /** Of a single call. */
 export interface CallOptions {

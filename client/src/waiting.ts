@@ -1,14 +1,10 @@
 /** Operations of senders that wait for a batch, or for its answer. */
 import { UnavailableError } from './errors.ts'
 import type { Process } from './processes.ts'
+import type { SenderOperation } from './route.ts'
 import type { Span } from './tracing.ts'
 import type { Input } from './transport.ts'
 import { keyOfReference, type UserKey } from './user.ts'
-
-/** The operations that a batch can hold. */
-export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback'] as const
-
-export type SenderOperation = (typeof SENDER_OPERATIONS)[number]
 
 const MAX_OPERATIONS = 1_000
 /** Of the texts of messages in a batch, far below the 1 MiB that a body may have. */

@@ -356,7 +356,10 @@ test.each(Object.entries(FOREIGN_ANSWERS))(
     expect([checked, other]).toMatchObject(Array(2).fill({ status: 503, body: { code: 'unavailable' } }))
     expect(await post(address, 'commit', { user_id: owner, id: 'reserved' })).toMatchObject({ status: 200 })
     isReplaced = false
-    const open = async () => (await (await fetch(`${address}/debts`)).json()).debts
+    const open = async () => {
+      const { debts: left } = (await (await fetch(`${address}/debts`)).json()) as { debts: unknown }
+      return left
+    }
     await expect.poll(open, { timeout: 10_000 }).toEqual([])
     await post(address, 'release', { user_id: owner, id: 'other' })
     expect(await charged(owner)).toBe(4)

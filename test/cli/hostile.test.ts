@@ -106,7 +106,10 @@ test.each([
 
 test.each([
   [['whoami'], 'is not sms-quota: The address redirects to '],
-  [['reserve', '7', 'x', '--to', '+4915112345678', '--text', 'Your code is 4711'], 'is not sms-quota: The address redirects to '],
+  [
+    ['reserve', '7', 'x', '--to', '+4915112345678', '--text', 'Your code is 4711'],
+    'is not sms-quota: The address redirects to ',
+  ],
   [['export', 'quotas'], 'is not sms-quota'],
   [['import', 'FILE'], 'is not sms-quota'],
 ])('a redirect is not followed: %j', async ([...words], message) => {

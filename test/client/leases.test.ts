@@ -247,8 +247,7 @@ describe('what goes wrong', () => {
     const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, timers)
     await lease.spend(2)
     const headers = { 'content-type': 'application/problem+json' }
-    network = async () =>
-      Response.json({ code: 'forbidden', status: 403, detail: 'not now' }, { status: 403, headers })
+    network = async () => Response.json({ code: 'forbidden', status: 403, detail: 'not now' }, { status: 403, headers })
     for (let n = 0; n < 3; n++) expect(lease.trySpend()).toBe(true)
     timers.pass(10_000)
     await expect(lease.spend()).rejects.toThrow('not now')

@@ -334,10 +334,7 @@ describe('called again', () => {
     let isPassing = true
     const body = JSON.stringify({ code: 'internal', status, detail: 'It failed.' })
     const failed = () => new Response(body, { status, headers: { 'content-type': type } })
-    const client = clientOn(
-      {},
-      { fetch: async (input, init) => (isPassing ? fetch(input, init) : failed()) },
-    )
+    const client = clientOn({}, { fetch: async (input, init) => (isPassing ? fetch(input, init) : failed()) })
     const request = { ...ask(userId, 'm'), onExpiry: 'release' } as const
     const unknown = () => Promise.reject(new UnknownIfSent())
     expect(await client.withReservation(request, unknown)).toMatchObject({ sent: 'unknown' })

@@ -1,9 +1,13 @@
 /** Answers that are not the service's: of a captive portal, of a proxy, of another service. */
 
-const page = (status: number, headers: Record<string, string> = {}) => () =>
-  new Response('<h1>Welcome</h1>', { status, headers: { 'content-type': 'text/html', ...headers } })
-const json = (body: unknown, status = 200, type = 'application/json') => () =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': type } })
+const page =
+  (status: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response('<h1>Welcome</h1>', { status, headers: { 'content-type': 'text/html', ...headers } })
+const json =
+  (body: unknown, status = 200, type = 'application/json') =>
+  () =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': type } })
 
 export const FOREIGN_ANSWERS: Readonly<Record<string, () => Response>> = {
   'a page': page(200),
@@ -16,7 +20,11 @@ export const FOREIGN_ANSWERS: Readonly<Record<string, () => Response>> = {
   'an empty list': json([]),
   'other JSON': json({ hello: 1 }),
   'members of other types': json({ granted: 'yes', state: 1, results: {}, items: 7, id: null }),
-  'a problem with status 200': json({ code: 'not_found', detail: 'None.', status: 404 }, 200, 'application/problem+json'),
+  'a problem with status 200': json(
+    { code: 'not_found', detail: 'None.', status: 404 },
+    200,
+    'application/problem+json',
+  ),
   'a page with status 400': page(400),
   'a page with status 401': page(401),
   'a page with status 403': page(403),
