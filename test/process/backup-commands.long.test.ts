@@ -88,7 +88,7 @@ describe('commands beside the running service and without it', async () => {
   test('a restore makes a new data folder, verifies it, and the service serves it', async () => {
     const { code, stdout, stderr } = await other.launch(['restore', file]).ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Restored \S+ of .*\n {2}counters[\s\S]*\nNo difference\.\n$/)
+    expect(stdout).toMatch(/^Restored \S+ of .*\n {2}readable[\s\S]*\n {2}counters[\s\S]*\nNo difference\.\n$/)
     const again = await other.launch(['restore', file]).ended
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty/) })
     const service = await other.start()
