@@ -179,8 +179,8 @@ function routeOf(method: string, path: string, { parameters = [], requestBody, r
   }
 }
 
-/** The members that tell answers best. They are in those of all versions of the service. */
-const TELLING = ['granted', 'state']
+/** The members by which answers are best known. Those of all versions of the service have them. */
+const DISTINCTIVE = ['granted', 'state']
 
 /** One member of the answer: a service of another version may have others. */
 function answersOf(responses: Operation['responses']): Pick<Route, 'answers'> {
@@ -191,7 +191,7 @@ function answersOf(responses: Operation['responses']): Pick<Route, 'answers'> {
   const [whole, ...others] = variantsOf(media[1].schema)
   const { properties = {}, required = [], type } = whole ?? {}
   const names = required.filter(name => others.every(other => other.required?.includes(name)))
-  const members = [...TELLING.filter(name => names.includes(name)), ...names].flatMap(name => {
+  const members = [...DISTINCTIVE.filter(name => names.includes(name)), ...names].flatMap(name => {
     const ofMember = jsonTypeOf(properties[name] ?? {})
     return ofMember === undefined ? [] : [{ member: camel(name), type: ofMember }]
   })

@@ -95,10 +95,10 @@ const movedOf = (done: Transferred | Returned): Moved | undefined =>
     ? { transfer: done.transfer, quota: done.quota }
     : undefined
 
-/** Locks the accounts in ascending order, as batches do, and then the quotas that the change depends on. */
+/** Locks the accounts in ascending order, as batches do, and then the quotas that the change depends on, as they are under those locks. */
 async function lockBoth(
   tx: Transaction,
-  quotas: readonly Pick<Quota, 'user_id' | 'id'>[],
+  quotasOf: () => Promise<readonly Pick<Quota, 'user_id' | 'id'>[]>,
   userIds: readonly number[],
   author: Author,
 ) {
@@ -106,6 +106,7 @@ async function lockBoth(
   const users = [...new Set(userIds)].sort((one, other) => one - other)
   await lockAccounts(tx, users)
   const erased = await usersBeingErased(tx, users)
+  const quotas = await quotasOf()
   const concerned = users.flatMap(user_id => {
     const own = quotas.filter(quota => quota.user_id === user_id)
     return own.length === 0 ? [{ user_id }] : own
@@ -116,7 +117,7 @@ async function lockBoth(
 async function transfer(tx: Transaction, quotaId: number, terms: TransferTerms, author: Author): Promise<Transferred> {
   const found = await findQuota(tx, quotaId)
   if (found === undefined || found.deleted_at !== null) return { outcome: 'not_found' }
-  const { erased, stored } = await lockBoth(tx, [found], [found.user_id, terms.to_user_id], author)
+  const { erased, stored } = await lockBoth(tx, async () => [found], [found.user_id, terms.to_user_id], author)
   if (erased.size > 0) return { outcome: 'being_erased' }
   const giver = stored.find(({ id }) => id === quotaId)
   if (giver === undefined) return { outcome: 'not_found' }
@@ -179,8 +180,8 @@ async function giveBack(
     { user_id: found.user_id, id: found.quota_id },
     { user_id: found.to_user_id, id: found.to_quota_id },
   ]
-  const later = await begunWith(tx, found.user_id, found.quota_id)
-  const { stored } = await lockBoth(tx, [...quotas, ...later], [found.user_id, found.to_user_id], author)
+  const concerned = async () => [...quotas, ...(await begunWith(tx, found.user_id, found.quota_id))]
+  const { stored } = await lockBoth(tx, concerned, [found.user_id, found.to_user_id], author)
   const known = await findTransfer(tx, id, 'lock')
   const [giver, receiver] = quotas.map(quota => stored.find(one => one.id === quota.id))
   if (known === undefined) return { outcome: 'not_found' }

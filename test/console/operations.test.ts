@@ -120,12 +120,14 @@ test('a wrong call does not compile', () => {
   // @ts-expect-error
   const type: Input<'PUT /admin/webhooks/{id}'> = { id: 1, body: { enabled: 'yes' } }
   // @ts-expect-error
-  const noBody: Input<'PUT /admin/webhooks/{id}'> = { id: 1 }
+  const withoutBody: Input<'PUT /admin/webhooks/{id}'> = { id: 1 }
   // @ts-expect-error
   const body: Input<'DELETE /admin/pauses/{id}'> = { id: 1, body: {} }
   // @ts-expect-error
   const stream: Call = 'POST /admin/quota/bulk'
   // @ts-expect-error
   const change: Read = 'POST /admin/quota'
-  expect([path, method, parameter, name, value, required, field, type, noBody, body, stream, change]).toHaveLength(12)
+  expect([path, method, parameter, name, value, required, field, type, withoutBody, body, stream, change]).toHaveLength(
+    12,
+  )
 })

@@ -2,12 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { calendarOf } from '../../src/domain/period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { lastBoundary } from '../../src/domain/window.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
+import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const { app, call, clock, db, adminToken, senderToken } = await startService()
 const ADMIN = '/api/sms/admin'
@@ -94,6 +97,22 @@ describe('units that come back to a quota whose slot was made anew', () => {
     expect(await send(user, 10)).toBe(true)
     expect((await giveBack(id, 80)).status).toBe(200)
     expect(await quotaOf(second)).toMatchObject({ used: 10 })
+    await expectVerified(user)
+  })
+
+  test('are in one that is being made at the same time', async () => {
+    const [plan, user] = [await createPlan(MONTHLY), next()]
+    const { id } = (await transfer((await give(user, plan)).quota_id, 80)).body.transfer
+    await change(plan, { ...MONTHLY, time_zone: 'Europe/Berlin' })
+    const lock = await openTransaction(db, tx => lockAccounts(tx, [user]))
+    const giving = give(user, plan)
+    await untilWaiting(db, 1)
+    const returning = giveBack(id, 50)
+    await untilWaiting(db, 2)
+    await lock.commit()
+    const { quota_id, carried } = await giving
+    expect([carried, (await returning).status]).toEqual([80, 200])
+    expect(await quotaOf(quota_id)).toMatchObject({ used: 30, remaining: 70 })
     await expectVerified(user)
   })
 })
