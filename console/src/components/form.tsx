@@ -64,6 +64,15 @@ export function Form({ sending, onSubmit, submit, children, beside, below, maw, 
   )
 }
 
+/** Beside the button of a form that is left without it. */
+export function Leave({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  return (
+    <Button variant="default" onClick={onClick}>
+      {children}
+    </Button>
+  )
+}
+
 interface SavedStateProps {
   words: { discard: string; saved: string }
   isSaved: boolean

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import classes from '../../components/data-table.module.css'
 import { useDialogInput } from '../../components/dialog.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, Leave } from '../../components/form.tsx'
 import { PauseReason } from '../../components/pause-form.tsx'
 import { countryName } from '../../formats.ts'
 import { useMakePauses } from '../../queries/pauses.ts'
@@ -62,11 +62,7 @@ function PauseUsers({ country, users, of, onCancel }: PauseAllProps & { onCancel
       onSubmit={submit}
       submit={words.confirm(of, users.length)}
       isDanger
-      beside={
-        <Button variant="default" onClick={onCancel}>
-          {texts.quota.form.cancel}
-        </Button>
-      }
+      beside={<Leave onClick={onCancel}>{texts.quota.form.cancel}</Leave>}
     >
       <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
       <p className={classes.more}>{words.about(name, of, users.length)}</p>

@@ -1,7 +1,7 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import { Dialog } from '../../components/dialog.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, Leave } from '../../components/form.tsx'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -23,11 +23,7 @@ export default function ArchiveDialog({ plan, onClose }: ArchiveProps) {
         onSubmit={() => archiving.mutate({ id: plan.id, ifMatch: plan.version })}
         submit={words.submit}
         isDanger
-        beside={
-          <Button variant="default" onClick={onClose}>
-            {words.close}
-          </Button>
-        }
+        beside={<Leave onClick={onClose}>{words.close}</Leave>}
       >
         <Text size="sm">
           {words.about(users)} {plan.is_default && words.aboutDefault}

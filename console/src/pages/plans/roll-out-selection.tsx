@@ -1,9 +1,9 @@
-import { Button, Checkbox, NativeSelect, Textarea } from '@mantine/core'
+import { Checkbox, NativeSelect, Textarea } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { Form } from '../../components/form.tsx'
+import { Form, Leave } from '../../components/form.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { type RollOutSelection, usersIn } from '../../model/roll-out.ts'
 import { givablePlansQuery } from '../../queries/plans.ts'
@@ -52,11 +52,7 @@ export function SelectionForm({ plan, input, onInput, onNext, onClose }: Selecti
       sending={finding}
       onSubmit={submit}
       submit={words.preview}
-      beside={
-        <Button variant="default" onClick={onClose}>
-          {words.cancel}
-        </Button>
-      }
+      beside={<Leave onClick={onClose}>{words.cancel}</Leave>}
       maw="32rem"
     >
       <NativeSelect

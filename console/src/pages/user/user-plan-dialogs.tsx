@@ -1,8 +1,8 @@
-import { Button, Checkbox, NativeSelect, Text } from '@mantine/core'
+import { Checkbox, NativeSelect, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, Leave } from '../../components/form.tsx'
 import { GivablePlans } from '../../components/givable-plans.tsx'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
@@ -52,11 +52,7 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
       sending={giving}
       onSubmit={submit}
       submit={words.submit}
-      beside={
-        <Button variant="default" onClick={onClose}>
-          {words.cancel}
-        </Button>
-      }
+      beside={<Leave onClick={onClose}>{words.cancel}</Leave>}
     >
       <NativeSelect
         label={words.plan}
@@ -104,11 +100,7 @@ export function TakePlanDialog({ owned, onDone, onClose, name }: DialogProps & {
         onSubmit={() => taking.mutate({ user_id })}
         submit={words.submitTake}
         isDanger
-        beside={
-          <Button variant="default" onClick={onClose}>
-            {words.cancel}
-          </Button>
-        }
+        beside={<Leave onClick={onClose}>{words.cancel}</Leave>}
       >
         <Text size="sm">{words.aboutTake(name)}</Text>
       </Form>

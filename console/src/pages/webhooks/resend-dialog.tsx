@@ -1,8 +1,8 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { DAY_MS } from '../../../../src/domain/time.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form, Leave } from '../../components/form.tsx'
 import { fieldErrors } from '../../components/form-errors.ts'
 import { RadioField } from '../../components/radio-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
@@ -44,11 +44,7 @@ function ResendForm({ id, onClose }: ResendProps) {
       rest={errors.rest}
       onSubmit={submit}
       submit={words.submit}
-      beside={
-        <Button variant="default" onClick={onClose}>
-          {words.close}
-        </Button>
-      }
+      beside={<Leave onClick={onClose}>{words.close}</Leave>}
     >
       <RadioField label={words.scope} value={scope} onChange={setScope} choices={['failed', 'all']} labels={words} />
       <TextField

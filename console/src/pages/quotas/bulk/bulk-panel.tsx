@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { newIdempotencyKey } from '../../../api/http.ts'
-import { Form } from '../../../components/form.tsx'
+import { Form, Leave } from '../../../components/form.tsx'
 import { Section } from '../../../components/section.tsx'
 import {
   type BulkAction,
@@ -96,16 +96,7 @@ interface InputFormProps {
 
 function InputForm({ action, input, onChange, onNext, onClose }: InputFormProps) {
   return (
-    <Form
-      onSubmit={onNext}
-      submit={bulk.preview}
-      beside={
-        <Button variant="default" onClick={onClose}>
-          {bulk.cancel}
-        </Button>
-      }
-      maw="32rem"
-    >
+    <Form onSubmit={onNext} submit={bulk.preview} beside={<Leave onClick={onClose}>{bulk.cancel}</Leave>} maw="32rem">
       <BulkFields action={action} input={input} onChange={part => onChange({ ...input, ...part })} />
     </Form>
   )
