@@ -2,7 +2,7 @@
 import type { Database } from '../src/db/connection/database.ts'
 import { listQuotas } from '../src/db/quotas/lists.ts'
 import { quotasOfUser } from '../src/db/quotas/quotas.ts'
-import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
+import { quotaIdOf, shardFrom } from '../src/domain/basics/shard.ts'
 import type { LoadOptions } from './load.ts'
 import { DAY, FIRST, NEWEST, PAGE_SIZE, SOONEST } from './statements.ts'
 

@@ -1,7 +1,7 @@
 /** A platform on which each route of people has much to read: filled by the API where it can, so that history and events come with it. */
 import type { Database } from '../src/db/connection/database.ts'
 import { sql } from '../src/db/connection/sql.ts'
-import { MAX_QUOTAS_PER_USER } from '../src/domain/bounds.ts'
+import { MAX_QUOTAS_PER_USER } from '../src/domain/basics/bounds.ts'
 import { createUsageCompaction } from '../src/jobs/usage-compaction.ts'
 import { fillReservations, fillTotals, fillUsage, fillUsageOfAll } from './fill.ts'
 import type { ReadSubjects } from './largest-reads.ts'

@@ -6,8 +6,8 @@
 import type { Database } from '../src/db/connection/database.ts'
 import { type Sql, sql } from '../src/db/connection/sql.ts'
 import { timestampParam } from '../src/db/connection/values.ts'
-import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../src/domain/time.ts'
+import { SHARD_COUNT, shardOf } from '../src/domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../src/domain/time/time.ts'
 import { rawSql } from '../test/support/sql.ts'
 import { withoutIndexes } from './fill.ts'
 

@@ -2,8 +2,8 @@
  * The largest read of each route of people, by its operation: what a caller can ask for that costs the most.
  * test/http/reads.test.ts compares the operations with the server's.
  */
-import { MAX_PAGE_SIZE, MAX_USAGE_INTERVALS } from '../src/domain/bounds.ts'
-import { DAY_MS, type EpochMs } from '../src/domain/time.ts'
+import { MAX_PAGE_SIZE, MAX_USAGE_INTERVALS } from '../src/domain/basics/bounds.ts'
+import { DAY_MS, type EpochMs } from '../src/domain/time/time.ts'
 
 /** What the paths name. */
 export interface ReadSubjects {

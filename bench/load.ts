@@ -5,9 +5,9 @@
 import type { Queryable } from '../src/db/connection/database.ts'
 import { sql } from '../src/db/connection/sql.ts'
 import { timestampParam } from '../src/db/connection/values.ts'
-import { EXHAUSTED } from '../src/domain/alerts.ts'
-import { shardOf } from '../src/domain/shard.ts'
-import type { EpochMs } from '../src/domain/time.ts'
+import { shardOf } from '../src/domain/basics/shard.ts'
+import { EXHAUSTED } from '../src/domain/quotas/alerts.ts'
+import type { EpochMs } from '../src/domain/time/time.ts'
 import { rawSql } from '../test/support/sql.ts'
 
 export interface LoadOptions {

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { SenderRequest } from '../src/contract/sender.ts'
-import { DEFAULT_SEGMENT_RULES } from '../src/domain/segment-rules.ts'
+import { DEFAULT_SEGMENT_RULES } from '../src/domain/messages/segment-rules.ts'
 import { createUserReferences } from '../src/http/references/references.ts'
 import { commandOf, requestCheck } from '../src/http/sender/requests.ts'
 

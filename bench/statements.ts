@@ -1,6 +1,6 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
-import { previewBulkStep } from '../src/admin/bulk-change.ts'
-import { type GiveTerms, previewGiveStep } from '../src/admin/give-units.ts'
+import { previewBulkStep } from '../src/admin/many/bulk-change.ts'
+import { type GiveTerms, previewGiveStep } from '../src/admin/quotas/give-units.ts'
 import type { Database, Queryable } from '../src/db/connection/database.ts'
 import { listAlerts } from '../src/db/quotas/alerts.ts'
 import type { QuotaFilter } from '../src/db/quotas/conditions.ts'
@@ -8,8 +8,8 @@ import { changesOfRequest } from '../src/db/quotas/gifts.ts'
 import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quotas/lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas/quotas.ts'
 import { selectQuotasOfUsers } from '../src/db/quotas/selection.ts'
-import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
-import { DAY_MS } from '../src/domain/time.ts'
+import { quotaIdOf, shardFrom } from '../src/domain/basics/shard.ts'
+import { DAY_MS } from '../src/domain/time/time.ts'
 import type { LoadOptions } from './load.ts'
 
 export interface Sample {

@@ -10,7 +10,7 @@ import { configVariables } from '../src/config/describe.ts'
 import type { Machine } from '../src/config/variable.ts'
 import { COMPONENTS } from '../src/contract/components.ts'
 import { EVENTS } from '../src/contract/events.ts'
-import { EVENT_TYPES } from '../src/domain/event.ts'
+import { EVENT_TYPES } from '../src/domain/events/event.ts'
 import { ERRORS } from '../src/errors.ts'
 import { createMetrics } from '../src/metrics.ts'
 

@@ -13,7 +13,7 @@
  * back while it is trusted, and may do so when it is trusted again.
  */
 import type { Database } from './db/connection/database.ts'
-import type { EpochMs } from './domain/time.ts'
+import type { EpochMs } from './domain/time/time.ts'
 
 /** Beyond this difference the clock does not believe itself, nor the database at once. */
 export const MAX_OFFSET_MS = 500

@@ -29,6 +29,26 @@ const LEVELS: Record<string, RegExp>[] = [
   { cli: /^cli\// },
 ]
 
+/** The rooms of src/domain/: what a text or a time is, then what holds and takes units, then what is said and planned about it. */
+const DOMAIN_LEVELS: Record<string, RegExp>[] = [
+  { basics: /^basics\// },
+  { time: /^time\//, messages: /^messages\// },
+  { webhooks: /^webhooks\// },
+  { users: /^users\//, pauses: /^pauses\//, quotas: /^quotas\// },
+  { units: /^units\// },
+  { forecasts: /^forecasts\// },
+  { events: /^events\// },
+  { plans: /^plans\// },
+]
+
+/** The rooms of src/admin/. */
+const ADMIN_LEVELS: Record<string, RegExp>[] = [
+  { kit: /^kit\// },
+  { users: /^users\//, pauses: /^pauses\//, plans: /^plans\//, webhooks: /^webhooks\// },
+  { quotas: /^quotas\// },
+  { many: /^many\// },
+]
+
 /** The rooms of src/db/. */
 const DB_LEVELS: Record<string, RegExp>[] = [
   { connection: /^connection\// },
@@ -131,6 +151,8 @@ function linesWith({ path, code }: SourceFile, pattern: RegExp): string[] {
 
 describe.each([
   { folder: 'src/', files: server, levels: LEVELS },
+  { folder: 'src/domain/', files: inRoom('domain'), levels: DOMAIN_LEVELS },
+  { folder: 'src/admin/', files: inRoom('admin'), levels: ADMIN_LEVELS },
   { folder: 'src/db/', files: inRoom('db'), levels: DB_LEVELS },
   { folder: 'src/http/', files: inRoom('http'), levels: HTTP_LEVELS },
   { folder: 'console/src/', files: consoleFiles, levels: CONSOLE_LEVELS },
@@ -316,7 +338,7 @@ function castsToSql({ path, casts }: SourceFile): string[] {
 /** Times of what is no memory of things that may end: rows, prepared statements, files of the process's own, messages of the agent. */
 const TIMES_OF_OTHERS = /KEPT_MS|PAUSES_KEPT_MS|MINUTES_KEPT_MS|MAX_PLAN_AGE_MS|FRESH_MS|KNOWN_MS/
 const FILES_OF_OTHERS =
-  /admin\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|platform\/metrics-page|console\/routes|^src\/cli\//
+  /kit\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|platform\/metrics-page|console\/routes|^src\/cli\//
 
 test('how long a process remembers what may end is said in one place', () => {
   const declared = /\b(?:\w*_)?(?:KEPT|AGE|FRESH|STALE|RECHECK|REFRESH|REFUSED|REMEMBERED|KNOWN)_MS = /

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createClock, MAX_OFFSET_MS } from '../src/clock.ts'
-import { DAY_MS } from '../src/domain/time.ts'
+import { DAY_MS } from '../src/domain/time/time.ts'
 
 const START = Date.parse('2026-03-15T12:00:00.000Z')
 

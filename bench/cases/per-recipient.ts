@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { createValueCounterCleaner } from '../../src/jobs/value-counter-cleaner.ts'
 import { fillUsers } from '../fill.ts'
 import { type Candidate, measureRounds } from '../measure.ts'

@@ -5,7 +5,7 @@
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { quantile, timeOf } from '../compare.ts'
 import { withoutIndexes } from '../fill.ts'
 import { megabytes, peakBytes } from '../servers/processes.ts'

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { quantile, timeOf } from '../compare.ts'
 import { fillReservations, fillTotals, fillUsage, fillUsageOfAll, fillUsers } from '../fill.ts'

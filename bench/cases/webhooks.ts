@@ -1,11 +1,11 @@
 /** Webhooks: deliveries to receivers that are quick and slow, and the fan-out of many events to one webhook. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { createWebhook } from '../../src/admin/webhooks.ts'
+import { createWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { fanOut } from '../../src/db/webhooks/fan-out.ts'
-import { SHARD_COUNT, SHARDS } from '../../src/domain/shard.ts'
+import { SHARD_COUNT, SHARDS } from '../../src/domain/basics/shard.ts'
 import { SOME_SECRET } from '../../test/support/secrets.ts'
 import type { Received, ReceiverJob } from '../receiver.ts'
 import { startWorker, type Worker } from '../servers/processes.ts'

@@ -3,8 +3,8 @@ import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/connection
 import { sql } from '../../src/db/connection/sql.ts'
 import { numberArray } from '../../src/db/ledger/arrays.ts'
 import { addReservations } from '../../src/db/ledger/write-reservations.ts'
-import type { Reservation } from '../../src/domain/reservation.ts'
-import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
+import { quotaIdOf, type Shard } from '../../src/domain/basics/shard.ts'
+import type { Reservation } from '../../src/domain/units/reservation.ts'
 
 export const BARE_STATEMENTS = {
   'bare-counters': sql`update quota q set reserved = q.reserved + k.reserved, seq = q.seq + 1

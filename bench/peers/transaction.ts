@@ -1,6 +1,6 @@
 /** A peer with one transaction per request: the same tables and driver, prepared statements, a connection pool. */
 import pg from 'pg'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import type { Reserve } from './http.ts'
 
 interface QuotaRow {

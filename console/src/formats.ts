@@ -1,4 +1,4 @@
-import { INTERNATIONAL } from '../../src/domain/country.ts'
+import { INTERNATIONAL } from '../../src/domain/messages/country.ts'
 import { language, locale } from './texts/language.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** The platform of the demo: its customers, what they may send, and what they do send. */
 import type { CreateQuotaReq } from '../../client/src/api.ts'
-import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time/time.ts'
 import type { Random } from './random.ts'
 
 export interface Customer {

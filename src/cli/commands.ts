@@ -1,6 +1,6 @@
 /** The commands on the machine of the service. The dispatch, the help and the completion come from this table. */
 import { configVariables, describeConfig } from '../config/describe.ts'
-import { ROLES } from '../domain/role.ts'
+import { ROLES } from '../domain/basics/role.ts'
 import { readPublicKey } from '../http/auth/key-files.ts'
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'

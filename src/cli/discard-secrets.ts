@@ -1,4 +1,4 @@
-import { discardSecret } from '../admin/webhooks.ts'
+import { discardSecret } from '../admin/webhooks/webhooks.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from '../db/connection/database.ts'
 import { findUnreadable } from '../db/webhooks/secrets.ts'

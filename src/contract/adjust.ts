@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { MAX_UNITS } from '../domain/bounds.ts'
-import { EXTRA_NAME } from '../domain/extra-grant.ts'
+import { MAX_UNITS } from '../domain/basics/bounds.ts'
+import { EXTRA_NAME } from '../domain/quotas/extra-grant.ts'
 import { closed, text } from './schemas.ts'
 
 /** Units that are added to one quota, or taken from it. */

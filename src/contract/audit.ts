@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/audit.ts'
+import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/events/audit.ts'
 import {
   closed,
   cursorPageOf,

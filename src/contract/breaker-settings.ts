@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { BREAKER_MODES, MAX_BUDGET } from '../domain/breaker-settings.ts'
+import { BREAKER_MODES, MAX_BUDGET } from '../domain/pauses/breaker-settings.ts'
 import { closed, country, messageType, nullable, positive, uint } from './schemas.ts'
 
 /** What administrators set of the breaker, and what it saw lately. */

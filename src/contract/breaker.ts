@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_UNITS } from '../domain/bounds.ts'
-import { BUDGET_NAMES, DEFAULT_BUDGETS } from '../domain/breaker.ts'
+import { MAX_UNITS } from '../domain/basics/bounds.ts'
+import { BUDGET_NAMES, DEFAULT_BUDGETS } from '../domain/pauses/breaker.ts'
 import { closed, country, cursorPageOf, cursorQuery, messageType, time, uint, userNames } from './schemas.ts'
 
 /** The breaker: it pauses destinations to which codes are sent that no person enters. */

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/bounds.ts'
-import { BULK_ACTIONS, type BulkAction } from '../domain/bulk-change.ts'
+import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/basics/bounds.ts'
+import { BULK_ACTIONS, type BulkAction } from '../domain/quotas/bulk-change.ts'
 import { AdjustReq } from './adjust.ts'
 import { ExportQuotasQuery } from './exports.ts'
 import { BEGIN, dryRunQuery, FIRST_LISTED, manyRecords } from './many.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { ROLES } from '../domain/role.ts'
+import { ROLES } from '../domain/basics/role.ts'
 import { nullable, time, uint } from './schemas.ts'
 
 /** Who a token belongs to. */

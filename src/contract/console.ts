@@ -1,4 +1,4 @@
-import type { SegmentRules } from '../domain/segment-rules.ts'
+import type { SegmentRules } from '../domain/messages/segment-rules.ts'
 
 /** The settings that the console reads from the service besides the API. It is not part of the OpenAPI document. */
 export interface ConsoleConfig {

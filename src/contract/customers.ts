@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { FIGURE_DAYS } from '../domain/customer-figures.ts'
-import { CUSTOMER_STATES } from '../domain/customer-standing.ts'
-import { QUOTA_DENIAL_REASONS } from '../domain/reservation.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE } from '../domain/basics/bounds.ts'
+import { FIGURE_DAYS } from '../domain/forecasts/customer-figures.ts'
+import { CUSTOMER_STATES } from '../domain/forecasts/customer-standing.ts'
+import { QUOTA_DENIAL_REASONS } from '../domain/units/reservation.ts'
 import { closed, nextCursor, nullable, patterned, positive, text, time, uint, userNames } from './schemas.ts'
 
 /** Customers: users with what they can send, how soon that ends, and what their usage comes to. */

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_RULE_DENIALS, MAX_SCANNED_DENIALS } from '../domain/bounds.ts'
-import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
-import { RULE_REASONS } from '../domain/rule-denials.ts'
+import { MAX_RULE_DENIALS, MAX_SCANNED_DENIALS } from '../domain/basics/bounds.ts'
+import { DENIAL_REASONS, UNNAMED } from '../domain/units/reservation.ts'
+import { RULE_REASONS } from '../domain/units/rule-denials.ts'
 import { explanationLine, reasonTexts } from './explanations.ts'
 import {
   closed,

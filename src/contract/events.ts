@@ -1,13 +1,13 @@
 import Type, { type Static, type TLiteral, type TObject, type TProperties, type TSchema } from 'typebox'
-import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../domain/basics/bounds.ts'
+import { namedValues } from '../domain/basics/named-values.ts'
 import {
   EVENT_TYPES,
   type EventType,
   type SharedEventType,
   type SystemEventType,
   type UserEventType,
-} from '../domain/event.ts'
-import { namedValues } from '../domain/named-values.ts'
+} from '../domain/events/event.ts'
 import type { IncreaseRequest } from './increase-requests.ts'
 import type { Pause } from './pauses.ts'
 import type { SmsQuota } from './quotas.ts'

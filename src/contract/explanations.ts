@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { Explanation } from '../domain/command.ts'
-import { DENIAL_ORDER } from '../domain/denial.ts'
-import type { DenialReason } from '../domain/reservation.ts'
+import type { Explanation } from '../domain/units/command.ts'
+import { DENIAL_ORDER } from '../domain/units/denial.ts'
+import type { DenialReason } from '../domain/units/reservation.ts'
 import { kind } from './quotas.ts'
 import { time, uint } from './schemas.ts'
 

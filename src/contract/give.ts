@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_BULK_IDS, MAX_UNITS } from '../domain/bounds.ts'
-import { LEFT_OUT_REASONS, UNTIL } from '../domain/gift.ts'
+import { MAX_BULK_IDS, MAX_UNITS } from '../domain/basics/bounds.ts'
+import { LEFT_OUT_REASONS, UNTIL } from '../domain/forecasts/gift.ts'
 import { AdjustReq, extraName } from './adjust.ts'
 import { BEGIN, dryRunQuery, manyRecords } from './many.ts'
 import { CreateQuotaReq, SmsQuota } from './quotas.ts'

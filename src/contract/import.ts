@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { namedValues } from '../domain/named-values.ts'
-import { EXPORTED_ONLY } from '../domain/quota-file.ts'
+import { namedValues } from '../domain/basics/named-values.ts'
+import { EXPORTED_ONLY } from '../domain/quotas/quota-file.ts'
 import { dryRunQuery, FIRST_LISTED, manyRecords } from './many.ts'
 import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
 import { closed, identifier, localTime, nullable, positive, text, uint, userRef } from './schemas.ts'

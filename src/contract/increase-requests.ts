@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_OPEN_REQUESTS, MAX_UNITS } from '../domain/bounds.ts'
-import { REQUEST_STATUSES } from '../domain/increase-request.ts'
+import { MAX_OPEN_REQUESTS, MAX_UNITS } from '../domain/basics/bounds.ts'
+import { REQUEST_STATUSES } from '../domain/quotas/increase-request.ts'
 import { closed, cursorPageOf, cursorQuery, nullable, positive, text, time, uint, userNames } from './schemas.ts'
 
 /** Increase requests: users ask for more units, administrators decide. */

@@ -1,6 +1,6 @@
 /** Changes of many, in steps: what their calls and the lines of their answers have in common. */
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
+import { MAX_LISTED_FAILURES } from '../domain/basics/bounds.ts'
 import { closed, IdempotencyHeaders } from './schemas.ts'
 
 /** The query of a call that can be tried before. */

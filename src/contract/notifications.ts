@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { ADDRESS_STATUSES, MAX_LINKS_PER_HOUR } from '../domain/user-address.ts'
-import { MESSAGE_LANGUAGES } from '../domain/webhook.ts'
+import { ADDRESS_STATUSES, MAX_LINKS_PER_HOUR } from '../domain/users/user-address.ts'
+import { MESSAGE_LANGUAGES } from '../domain/webhooks/webhook.ts'
 import { closed, nullable, patterned, time } from './schemas.ts'
 
 /** Messages to users about their own events: the address, and the links that confirm it and take it back. */

@@ -1,6 +1,11 @@
-import { ANCHORS, JOINED } from '../domain/anchor.ts'
-import { COUNTED_VALUE_PATTERN, DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
-import { EVENT_TYPES } from '../domain/event.ts'
+import {
+  COUNTED_VALUE_PATTERN,
+  DURATION_PATTERN,
+  E164_PATTERN,
+  RESERVATION_ID_PATTERN,
+} from '../domain/basics/bounds.ts'
+import { EVENT_TYPES } from '../domain/events/event.ts'
+import { ANCHORS, JOINED } from '../domain/time/anchor.ts'
 
 /** The patterns of the contract's texts, each with what it accepts in words: an error shows these, and no pattern. */
 

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_PAUSES } from '../domain/bounds.ts'
-import { PAUSE_ORIGINS } from '../domain/pause.ts'
+import { MAX_PAUSES } from '../domain/basics/bounds.ts'
+import { PAUSE_ORIGINS } from '../domain/pauses/pause.ts'
 import { evidence } from './breaker.ts'
 import {
   closed,

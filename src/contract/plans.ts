@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
-import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
-import type { PlanDraft, PlannedFields, planViewOf } from '../domain/plan.ts'
+import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/basics/bounds.ts'
+import { SLOT_OUTCOMES } from '../domain/plans/give-plan.ts'
+import type { PlanDraft, PlannedFields, planViewOf } from '../domain/plans/plan.ts'
 import { CreateQuotaReq } from './quotas.ts'
 import {
   ANCHOR,

@@ -1,8 +1,8 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bounds.ts'
-import { PERIODS } from '../domain/period.ts'
-import { COUNTS } from '../domain/quota-settings.ts'
-import { QUOTA_DENIAL_REASONS } from '../domain/reservation.ts'
+import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/basics/bounds.ts'
+import { COUNTS } from '../domain/quotas/quota-settings.ts'
+import { PERIODS } from '../domain/time/period.ts'
+import { QUOTA_DENIAL_REASONS } from '../domain/units/reservation.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, cursorQuery, nextCursor, nullable, positive, time, uint, userNames } from './schemas.ts'
 

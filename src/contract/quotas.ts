@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { QUOTA_STATUSES } from '../domain/quota.ts'
-import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quota-settings.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/basics/bounds.ts'
+import { QUOTA_STATUSES } from '../domain/quotas/quota.ts'
+import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quotas/quota-settings.ts'
 import { AdjustReq } from './adjust.ts'
 import {
   anchor,

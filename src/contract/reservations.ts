@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { RECORDED_ACTIONS } from '../domain/authorship.ts'
-import { MAX_AGE_SECONDS, MAX_SCANNED_RESERVATIONS } from '../domain/bounds.ts'
-import { RESERVATION_STATES } from '../domain/reservation.ts'
+import { MAX_AGE_SECONDS, MAX_SCANNED_RESERVATIONS } from '../domain/basics/bounds.ts'
+import { RECORDED_ACTIONS } from '../domain/units/authorship.ts'
+import { RESERVATION_STATES } from '../domain/units/reservation.ts'
 import { kind } from './quotas.ts'
 import {
   closed,

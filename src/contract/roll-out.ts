@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/bounds.ts'
-import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
+import { MAX_BULK_IDS, MAX_SAMPLES } from '../domain/basics/bounds.ts'
+import { SLOT_OUTCOMES } from '../domain/plans/give-plan.ts'
 import { BEGIN, FIRST_LISTED, ManyHeaders, manyRecords } from './many.ts'
 import { fresh } from './plans.ts'
 import { IfMatchHeaders } from './quotas.ts'

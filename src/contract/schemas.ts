@@ -1,7 +1,13 @@
 import Type, { type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_CAPS_PER_VALUE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
-import { PERIODS } from '../domain/period.ts'
-import { COUNTED_VALUES, COUNTS } from '../domain/quota-settings.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_CAPS_PER_VALUE,
+  MAX_INTEGER,
+  MAX_PAGE_SIZE,
+  MAX_UNITS,
+} from '../domain/basics/bounds.ts'
+import { COUNTED_VALUES, COUNTS } from '../domain/quotas/quota-settings.ts'
+import { PERIODS } from '../domain/time/period.ts'
 import { PATTERNS } from './patterns.ts'
 
 /** Schemas that several resources share. */

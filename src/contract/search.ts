@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { QUOTA_STATUSES } from '../domain/quota.ts'
-import { RESERVATION_STATES } from '../domain/reservation.ts'
+import { QUOTA_STATUSES } from '../domain/quotas/quota.ts'
+import { RESERVATION_STATES } from '../domain/units/reservation.ts'
 import { kind } from './quotas.ts'
 import { closed, nullable, positive, text, time, uint, userNames } from './schemas.ts'
 import type { UserEntry } from './users.ts'

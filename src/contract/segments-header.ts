@@ -2,7 +2,7 @@
  * How the service counts segments, as a header of its answers to senders: an agent that counts texts itself must count them
  * alike. The value is a dictionary of structured fields (RFC 9651).
  */
-import { type SegmentRules, SHIFT_TABLES } from '../domain/segment-rules.ts'
+import { type SegmentRules, SHIFT_TABLES } from '../domain/messages/segment-rules.ts'
 
 export const SEGMENTS_HEADER = 'sms-quota-segments'
 

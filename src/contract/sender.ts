@@ -5,8 +5,8 @@ import {
   MAX_COMMIT_MESSAGES,
   MAX_RESERVED_UNITS,
   MAX_TTL_SECONDS,
-} from '../domain/bounds.ts'
-import { DENIAL_REASONS } from '../domain/reservation.ts'
+} from '../domain/basics/bounds.ts'
+import { DENIAL_REASONS } from '../domain/units/reservation.ts'
 import { explanationLine, reasonTexts } from './explanations.ts'
 import { message, named } from './message.ts'
 import { pauseOfDenial } from './pauses.ts'

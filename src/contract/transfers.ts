@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_UNITS } from '../domain/bounds.ts'
+import { MAX_UNITS } from '../domain/basics/bounds.ts'
 import {
   closed,
   cursorPageOf,

@@ -5,9 +5,9 @@ import {
   MAX_USAGE_ROWS,
   USAGE_DAYS_KEPT,
   USAGE_DETAIL_DAYS,
-} from '../domain/bounds.ts'
-import type { DenialReason } from '../domain/reservation.ts'
-import { USAGE_GROUPS } from '../domain/usage.ts'
+} from '../domain/basics/bounds.ts'
+import type { DenialReason } from '../domain/units/reservation.ts'
+import { USAGE_GROUPS } from '../domain/units/usage.ts'
 import { closed, country, messageType, nullable, positive, time, timeZone, uint, userNames } from './schemas.ts'
 
 /** Usage reports: what users sent, gave back and were denied. */

@@ -1,13 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { EVENT_TYPES } from '../domain/event.ts'
+import { MAX_PAGE_SIZE } from '../domain/basics/bounds.ts'
+import { EVENT_TYPES } from '../domain/events/event.ts'
 import {
   DELIVERY_STATUSES,
   MAX_EMAIL_ADDRESSES,
   MAX_WEBHOOK_USERS,
   MESSAGE_LANGUAGES,
   WEBHOOK_KINDS,
-} from '../domain/webhook.ts'
+} from '../domain/webhooks/webhook.ts'
 import { closed, nextCursor, nullable, patterned, positive, text, time, timeZone, uint } from './schemas.ts'
 
 /** Webhooks and their deliveries. The payloads are in `events.ts`. */

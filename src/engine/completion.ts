@@ -1,5 +1,5 @@
 /** The end of a command in the engine: its outcome, or a failure. */
-import type { EpochMs } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /**
  * Receives what became of a command: exactly one of the two is called, once, and must not throw. It is not a promise: a

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /**
  * Chooses which denials are logged, so that neither a broken sender nor an attacker can fill the disk. Within the bounds

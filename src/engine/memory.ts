@@ -1,6 +1,6 @@
 import type { Stored } from '../db/ledger/rows.ts'
-import type { Allowance } from '../domain/quota.ts'
-import type { Reservation } from '../domain/reservation.ts'
+import type { Allowance } from '../domain/quotas/quota.ts'
+import type { Reservation } from '../domain/units/reservation.ts'
 
 /** The rows that the engine last read or wrote. Batches decide on them without a read, and guard them when they write. */
 export interface Memory {

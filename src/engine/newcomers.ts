@@ -1,10 +1,10 @@
-import type { Command, Outcome } from '../domain/command.ts'
-import { decide } from '../domain/decide.ts'
-import { createDraft } from '../domain/draft.ts'
-import type { Enforcement } from '../domain/drawing.ts'
-import type { Allowance } from '../domain/quota.ts'
-import type { EpochMs } from '../domain/time.ts'
-import type { KeyOf } from '../domain/value-counter.ts'
+import type { Allowance } from '../domain/quotas/quota.ts'
+import type { EpochMs } from '../domain/time/time.ts'
+import type { Command, Outcome } from '../domain/units/command.ts'
+import { decide } from '../domain/units/decide.ts'
+import { createDraft } from '../domain/units/draft.ts'
+import type { Enforcement } from '../domain/units/drawing.ts'
+import type { KeyOf } from '../domain/units/value-counter.ts'
 
 /**
  * Users who never had a quota, and who get the default plan with their first reservation. The engine asks about users without any quota

@@ -1,7 +1,7 @@
 import type { Database } from '../db/connection/database.ts'
 import { readActivePauses, readPauseState } from '../db/pauses/pauses.ts'
-import { NO_PAUSES, type PausesByCountry, pausesByCountry } from '../domain/pause.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { NO_PAUSES, type PausesByCountry, pausesByCountry } from '../domain/pauses/pause.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /**
  * The pauses that this process knows. A job reads them every second, so that a pause holds in every process within two. While they

@@ -11,7 +11,7 @@ import {
   principalsIn,
 } from '../db/ledger/principals.ts'
 import type { Scope } from '../db/ledger/statement.ts'
-import type { Command } from '../domain/command.ts'
+import type { Command } from '../domain/units/command.ts'
 import type { Connections } from './connections.ts'
 
 /** The ids of principals by their subjects; null for those that the dictionary has no room for. */

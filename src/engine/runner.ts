@@ -1,6 +1,6 @@
 import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
 import { isLockNotAvailable } from '../db/connection/errors.ts'
-import type { Command } from '../domain/command.ts'
+import type { Command } from '../domain/units/command.ts'
 import {
   attempt,
   type EngineContext,

@@ -11,11 +11,11 @@ import { loadReservations, reservationsIn } from '../db/ledger/reservation-rows.
 import type { Stored } from '../db/ledger/rows.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
 import { countersIn, loadCounters, readCounters } from '../db/ledger/value-counters.ts'
-import type { Command, DrawCommand } from '../domain/command.ts'
-import type { EndedQuota } from '../domain/draft.ts'
-import type { Allowance } from '../domain/quota.ts'
-import type { Reservation } from '../domain/reservation.ts'
-import type { EpochMs } from '../domain/time.ts'
+import type { Allowance } from '../domain/quotas/quota.ts'
+import type { EpochMs } from '../domain/time/time.ts'
+import type { Command, DrawCommand } from '../domain/units/command.ts'
+import type { EndedQuota } from '../domain/units/draft.ts'
+import type { Reservation } from '../domain/units/reservation.ts'
 import {
   byPlace,
   type CounterPlace,
@@ -24,7 +24,7 @@ import {
   openPlaces,
   placeOf,
   type ValueCounter,
-} from '../domain/value-counter.ts'
+} from '../domain/units/value-counter.ts'
 import type { Memory } from './memory.ts'
 
 /** A user's rows as they are when a batch begins: the quotas by id, and the reservations that commands name and exist. */

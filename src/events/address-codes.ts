@@ -1,7 +1,7 @@
 /** What stands in the links of messages to users: it proves that a caller has read a message to the address. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Shard, shardOfReference } from '../domain/shard.ts'
-import type { UserAddress } from '../domain/user-address.ts'
+import { type Shard, shardOfReference } from '../domain/basics/shard.ts'
+import type { UserAddress } from '../domain/users/user-address.ts'
 
 /** The purpose of a link. One that confirms does not stop, and the reverse. */
 export type CodePurpose = 'confirm' | 'stop'

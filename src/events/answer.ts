@@ -1,5 +1,5 @@
 /** What receivers answer, as administrators read it: a little text, without controls, and without what is secret of the address. */
-import { UNSEEN } from '../domain/invisible.ts'
+import { UNSEEN } from '../domain/basics/invisible.ts'
 import { cut } from '../messages/message.ts'
 
 /** Of an answer that is kept with its delivery. */

@@ -7,8 +7,8 @@
 import { createHash } from 'node:crypto'
 import type { Positions } from '../db/outbox/outbox.ts'
 import type { OutboxHead } from '../db/outbox/pages.ts'
-import { SHARD_COUNT } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { SHARD_COUNT } from '../domain/basics/shard.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 export interface Cursor {
   positions: Positions

@@ -9,8 +9,8 @@ import {
   type StoredEvent,
 } from '../db/outbox/outbox.ts'
 import { firstTimeAfter, type OutboxHead, readHeads, readOutboxPage } from '../db/outbox/pages.ts'
-import { SHARDS, shardOf } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { SHARDS, shardOf } from '../domain/basics/shard.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 import { type Cursor, fingerprintOf, judgeCursor, writeCursor } from './cursor.ts'
 import { type OutboxWatcher, watchOutbox } from './outbox-watcher.ts'
 

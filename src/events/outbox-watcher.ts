@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../db/connection/database.ts'
 import { type Positions, readOutboxEnds } from '../db/outbox/outbox.ts'
-import type { Shard } from '../domain/shard.ts'
+import type { Shard } from '../domain/basics/shard.ts'
 
 /** Wakes readers when the outbox has changed. It queries the database once for all readers, and not without any. */
 export interface OutboxWatcher {

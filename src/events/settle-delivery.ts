@@ -1,9 +1,9 @@
-import { disableWebhook } from '../admin/webhooks.ts'
+import { disableWebhook } from '../admin/webhooks/webhooks.ts'
 import type { Database } from '../db/connection/database.ts'
 import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/webhooks/deliveries.ts'
 import { findWebhook, setFailingSince } from '../db/webhooks/webhooks.ts'
-import { GIVE_UP_AFTER_MS, nextAttemptAt, retryAfterMs } from '../domain/backoff.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { GIVE_UP_AFTER_MS, nextAttemptAt, retryAfterMs } from '../domain/time/backoff.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /** The state of a delivery after an attempt. `stale`: another process has it now. */
 export type Settled = 'delivered' | 'retried' | 'failed' | 'stale'

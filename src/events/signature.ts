@@ -1,7 +1,7 @@
 /** Signatures by Standard Webhooks: with them a receiver verifies the sender and the content of a delivery. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { SigningWebhook } from '../db/webhooks/secrets.ts'
-import type { EpochMs } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 export function newSecret(): Uint8Array {
   return randomBytes(32)

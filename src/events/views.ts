@@ -1,8 +1,8 @@
 /** Events and deliveries as the API shows them. */
 import type { StoredEvent } from '../db/outbox/outbox.ts'
 import type { Delivery } from '../db/webhooks/delivery-lists.ts'
-import { eventIdOf } from '../domain/event.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../domain/time.ts'
+import { eventIdOf } from '../domain/events/event.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../domain/time/time.ts'
 
 export function eventView(event: StoredEvent) {
   const { type, at, user_id, sequence, data } = event

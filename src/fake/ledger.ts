@@ -1,8 +1,6 @@
 /** Quotas, reservations and pauses in memory, changed by the rules of the service. */
-import { forbiddenByOthers } from '../admin/user-limits.ts'
-import type { Command, Outcome } from '../domain/command.ts'
-import { decide } from '../domain/decide.ts'
-import { createDraft } from '../domain/draft.ts'
+import { forbiddenByOthers } from '../admin/kit/user-limits.ts'
+import { summarize } from '../domain/forecasts/summary.ts'
 import {
   isActive,
   type Pause,
@@ -11,13 +9,15 @@ import {
   pauseIssues,
   pausesByCountry,
   pausesOf,
-} from '../domain/pause.ts'
-import type { Quota, QuotaDraft, QuotaPatch } from '../domain/quota.ts'
-import * as rules from '../domain/quota.ts'
-import { openingOf, outstandingOf, type Reservation } from '../domain/reservation.ts'
-import { summarize } from '../domain/summary.ts'
-import type { EpochMs } from '../domain/time.ts'
-import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/value-counter.ts'
+} from '../domain/pauses/pause.ts'
+import type { Quota, QuotaDraft, QuotaPatch } from '../domain/quotas/quota.ts'
+import * as rules from '../domain/quotas/quota.ts'
+import type { EpochMs } from '../domain/time/time.ts'
+import type { Command, Outcome } from '../domain/units/command.ts'
+import { decide } from '../domain/units/decide.ts'
+import { createDraft } from '../domain/units/draft.ts'
+import { openingOf, outstandingOf, type Reservation } from '../domain/units/reservation.ts'
+import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/units/value-counter.ts'
 import { invalidRequest } from '../errors.ts'
 import { found, refusal } from '../http/changes/outcomes.ts'
 

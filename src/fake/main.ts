@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { createFakeServer as Declared, FakeServer } from '../../client/src/testing.ts'
-import { DEFAULT_SEGMENT_RULES } from '../domain/segment-rules.ts'
+import { DEFAULT_SEGMENT_RULES } from '../domain/messages/segment-rules.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import { readBody } from '../http/platform/json-text.ts'
 import { problemBody } from '../http/platform/problems.ts'

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { TlsConfig } from '../config/config.ts'
 import type { Log } from '../db/connection/database.ts'
-import type { EpochMs } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /** How often the files are checked for a change, in milliseconds. */
 const CHECK_MS = 2_000

@@ -1,10 +1,10 @@
-import { type Finding, isHeld, trip } from '../admin/breaker.ts'
+import { type Finding, isHeld, trip } from '../admin/pauses/breaker.ts'
 import { findSuspects, minutesSince, removeMinutes, type Suspect } from '../db/breaker/minutes.ts'
 import { type Destination, hasFeedback, readQuarters, sweepDay } from '../db/breaker/past.ts'
 import { readBreaker, takeTurn, writeWatchedUsers } from '../db/breaker/settings.ts'
 import type { Database, Log } from '../db/connection/database.ts'
 import { latestOfBreaker } from '../db/pauses/pauses.ts'
-import { USAGE_BUCKET_MS } from '../domain/bounds.ts'
+import { USAGE_BUCKET_MS } from '../domain/basics/bounds.ts'
 import {
   type Evidence,
   HISTORY_DAYS,
@@ -13,11 +13,11 @@ import {
   judge,
   measure,
   NOTHING_USUAL,
-} from '../domain/breaker.ts'
-import type { BreakerSettings } from '../domain/breaker-settings.ts'
-import { pausedBy } from '../domain/pause.ts'
-import { DAY_MS, type EpochMs, MINUTE_MS } from '../domain/time.ts'
-import { SERVICE_ACTOR } from '../domain/webhook.ts'
+} from '../domain/pauses/breaker.ts'
+import type { BreakerSettings } from '../domain/pauses/breaker-settings.ts'
+import { pausedBy } from '../domain/pauses/pause.ts'
+import { DAY_MS, type EpochMs, MINUTE_MS } from '../domain/time/time.ts'
+import { SERVICE_ACTOR } from '../domain/webhooks/webhook.ts'
 import type { Pauses } from '../engine/pauses.ts'
 import { createCleaner } from './cleaner.ts'
 import { forEachApart } from './isolation.ts'
@@ -39,7 +39,7 @@ export interface BreakerOptions {
   onTrip?: (trip: Pick<Finding, 'observed'> & Pick<Evidence, 'budget'>) => void
 }
 
-/** The breaker: judges what was sent to each destination, and pauses those that exceed a budget (src/domain/breaker.ts). */
+/** The breaker: judges what was sent to each destination, and pauses those that exceed a budget (src/domain/pauses/breaker.ts). */
 export interface Breaker extends Job {
   /** One turn, unless another process has just had it. Resolves to the destinations that trip. */
   judgeOnce(signal?: AbortSignal): Promise<Finding[]>

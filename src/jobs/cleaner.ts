@@ -1,5 +1,5 @@
-import { SHARDS, type Shard } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
 

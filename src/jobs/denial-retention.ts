@@ -1,6 +1,6 @@
 import type { Database } from '../db/connection/database.ts'
 import { DENIAL_PAGE, findOldDenials, removeDenials } from '../db/reservations/denial-retention.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import { createRetentionJob, type Removal, type RetentionJob } from './runner.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from '../db/connection/database.ts'
 import { type DuePage, type DueReservation, findDue } from '../db/reservations/due.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time/time.ts'
 import { createWatermarkKeeper } from './watermark.ts'
 
 /** Reads reservations that have expired, page by page: first those that are due now, then those missed in the past. */

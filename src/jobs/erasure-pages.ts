@@ -1,4 +1,4 @@
-import { endErasure } from '../admin/erase-user.ts'
+import { endErasure } from '../admin/users/erase-user.ts'
 import type { Database } from '../db/connection/database.ts'
 import { batchShardsOf, rollUpUsage } from '../db/usage/rollup.ts'
 import { type Erasure, findErasure } from '../db/users/erasure.ts'
@@ -19,9 +19,9 @@ import {
   TAKEN,
 } from '../db/users/erasure-pages.ts'
 import { eraseFromWebhooks } from '../db/users/erasure-webhooks.ts'
-import { REFERENCE_FORGOTTEN_MS } from '../domain/memories.ts'
-import { shardOf } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { shardOf } from '../domain/basics/shard.ts'
+import { REFERENCE_FORGOTTEN_MS } from '../domain/time/memories.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { PageSize } from './isolation.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from '../db/connection/database.ts'
 import { countEvents, type EventCounts, readOutboxEnds } from '../db/outbox/outbox.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from '../db/connection/database.ts'
 import { readHoldingWebhooks, removeEvents } from '../db/webhooks/event-retention.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
 

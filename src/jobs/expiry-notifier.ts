@@ -1,9 +1,9 @@
-import { emitExpired, takeBackPosition } from '../admin/emit-expired.ts'
+import { emitExpired, takeBackPosition } from '../admin/quotas/emit-expired.ts'
 import type { Database } from '../db/connection/database.ts'
 import { findShardsAhead, findShardsWithExpired } from '../db/quotas/expired.ts'
-import { latestPosition } from '../domain/outbox-event.ts'
-import type { Shard } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import type { Shard } from '../domain/basics/shard.ts'
+import { latestPosition } from '../domain/events/outbox-event.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'
 

@@ -7,8 +7,8 @@ import {
   removeSettled,
   removeWindows,
 } from '../db/reservations/retention.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import { createRetentionJob, isDue, type Removal, type RetentionJob } from './runner.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster } from '../db/cluster/topology.ts'
 import { isUnavailable, type Log } from '../db/connection/database.ts'
-import { type EpochMs, removalTime } from '../domain/time.ts'
+import { type EpochMs, removalTime } from '../domain/time/time.ts'
 import { EngineFailure } from '../engine/completion.ts'
 
 /** Work in the background, in steps that are repeated until the runner stops. */

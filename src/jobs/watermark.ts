@@ -7,8 +7,8 @@ import {
   takeTransactionId,
   type Watermark,
 } from '../db/reservations/sweeper-watermark.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import type { EpochMs } from '../domain/time/time.ts'
 
 /**
  * One process's knowledge of the time up to which every reservation is closed, and its share in raising the watermark

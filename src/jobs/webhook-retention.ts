@@ -7,7 +7,7 @@ import {
   removeWebhook,
   type StoredWebhook,
 } from '../db/webhooks/maintenance.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import { createRetentionJob, isDue, type PagedStep, type RetentionJob } from './runner.ts'
 

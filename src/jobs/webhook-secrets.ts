@@ -2,7 +2,7 @@ import type { Database } from '../db/connection/database.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { clearEndedSecrets, resealSecrets } from '../db/webhooks/secrets.ts'
 import { refreshValueKey, resealValueKey, type ValueKey } from '../db/webhooks/value-key.ts'
-import { type EpochMs, removalTime } from '../domain/time.ts'
+import { type EpochMs, removalTime } from '../domain/time/time.ts'
 import type { Job } from './runner.ts'
 
 export interface WebhookSecretsOptions {

@@ -2,8 +2,8 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { nullable } from '../contract/schemas.ts'
-import type { EventType, OwnEventType } from '../domain/event.ts'
-import { REQUEST_STATUSES } from '../domain/increase-request.ts'
+import type { EventType, OwnEventType } from '../domain/events/event.ts'
+import { REQUEST_STATUSES } from '../domain/quotas/increase-request.ts'
 
 /** An event, or the test that an administrator sends. */
 export type MessageType = EventType | 'webhook.test'

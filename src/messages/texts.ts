@@ -1,5 +1,5 @@
 /** The texts of messages in English. The type of each other language is made from it. */
-import type { OwnEventType } from '../domain/event.ts'
+import type { OwnEventType } from '../domain/events/event.ts'
 import type { DataOf, Label, MessageType, QuotaFacts, RequestFacts } from './facts.ts'
 
 /** The words of a language for what is in a text. */

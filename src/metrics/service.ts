@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
-import { BUDGET_NAMES } from '../domain/breaker.ts'
+import { BUDGET_NAMES } from '../domain/pauses/breaker.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { gaugeAtScrape } from './gauge-at-scrape.ts'
 

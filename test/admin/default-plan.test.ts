@@ -1,7 +1,7 @@
 /** The default plan of newcomers: what is remembered of users, and that it is given once, wherever a transaction breaks off. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDefaultPlan } from '../../src/admin/default-plan.ts'
-import { archivePlanIf, createPlanOnce, updatePlanOnce } from '../../src/admin/plans.ts'
+import { createDefaultPlan } from '../../src/admin/plans/default-plan.ts'
+import { archivePlanIf, createPlanOnce, updatePlanOnce } from '../../src/admin/plans/plans.ts'
 import type { Database, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { plansOfUsers } from '../../src/db/plans/users.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { countUnexpired, forbiddenByOthers } from '../../src/admin/user-limits.ts'
-import { MAX_QUOTAS_PER_USER } from '../../src/domain/bounds.ts'
+import { countUnexpired, forbiddenByOthers } from '../../src/admin/kit/user-limits.ts'
+import { MAX_QUOTAS_PER_USER } from '../../src/domain/basics/bounds.ts'
 import { aQuota, at } from '../domain/fixture.ts'
 
 const NOW = at('2026-01-15')

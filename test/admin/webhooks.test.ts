@@ -1,6 +1,12 @@
 /** Administrators' changes of webhooks, and how an attempt settles a delivery, on a real database. */
 import { expect, test } from 'vitest'
-import { createWebhook, deleteWebhook, disableWebhook, rotateSecret, updateWebhook } from '../../src/admin/webhooks.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  disableWebhook,
+  rotateSecret,
+  updateWebhook,
+} from '../../src/admin/webhooks/webhooks.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { type Attempt, type Claim, claimDeliveries } from '../../src/db/webhooks/deliveries.ts'
 import { listDeliveries } from '../../src/db/webhooks/delivery-lists.ts'
@@ -9,7 +15,7 @@ import { restartPage } from '../../src/db/webhooks/maintenance.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { findSigningWebhook } from '../../src/db/webhooks/secrets.ts'
 import { findWebhook, listWebhooks, lockWebhook } from '../../src/db/webhooks/webhooks.ts'
-import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
+import { ROTATION_OVERLAP_MS } from '../../src/domain/webhooks/webhook.ts'
 import { type EndedAttempt, settleDeliveries } from '../../src/events/settle-delivery.ts'
 import { createBench, someone } from '../support/engine.ts'
 

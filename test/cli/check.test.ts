@@ -1,6 +1,6 @@
 /** Each check of the database that `config --check` makes, and what it says when that does not fit. */
 import { describe, expect, inject, test } from 'vitest'
-import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
+import { createWebhookOnce } from '../../src/admin/webhooks/webhooks-once.ts'
 import { check as runCheck } from '../../src/cli/check.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/connection/sql.ts'

@@ -1,8 +1,8 @@
 /** Files of plans: what is refused, with all that is wrong, and how a file differs from a plan that is stored. */
 import { expect, test } from 'vitest'
 import { differences, readPlanFile, type StoredPlan } from '../../src/cli/remote/plans/plan-file.ts'
-import { slotOf } from '../../src/domain/plan.ts'
-import { PLAN_FIELD_NAMES, type PlanFields } from '../../src/domain/plan-fields.ts'
+import { slotOf } from '../../src/domain/plans/plan.ts'
+import { PLAN_FIELD_NAMES, type PlanFields } from '../../src/domain/plans/plan-fields.ts'
 
 const FILE = `# The package of most customers
 name: Basic

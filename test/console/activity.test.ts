@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, RETRY_MS, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 

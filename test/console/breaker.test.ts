@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { writeWatchedUsers } from '../../src/db/breaker/settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { usageBucketOf } from '../../src/domain/usage.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { usageBucketOf } from '../../src/domain/units/usage.ts'
 import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()

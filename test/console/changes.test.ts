@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CALLING_CODES } from '../../console/src/model/calling-codes.ts'
-import { destinationOf } from '../../src/domain/destination.ts'
+import { destinationOf } from '../../src/domain/messages/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 

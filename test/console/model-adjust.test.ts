@@ -18,7 +18,7 @@ import {
   withMarks,
 } from '../../console/src/model/raised-cap.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { extraGrant, isExtra } from '../../src/domain/extra-grant.ts'
+import { extraGrant, isExtra } from '../../src/domain/quotas/extra-grant.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const CAP: SmsQuota = {

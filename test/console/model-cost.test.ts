@@ -1,9 +1,9 @@
 /** What makes a message cost more. */
 import { expect, test } from 'vitest'
 import { categoryOf, codePointsOf, isVisible, kindsOf, runsOf } from '../../console/src/model/costly-characters.ts'
-import { findCostly } from '../../src/domain/characters.ts'
-import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
-import { segmentText } from '../../src/domain/segments.ts'
+import { findCostly } from '../../src/domain/messages/characters.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/messages/segment-rules.ts'
+import { segmentText } from '../../src/domain/messages/segments.ts'
 
 test('costly characters are listed once each, in the order of the text, with what replaces them', () => {
   const text = 'It’s on its way… – it’s 5 € [all in]'

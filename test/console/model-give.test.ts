@@ -15,8 +15,8 @@ import { COLUMN_EXAMPLES, COLUMN_NAMES, quotaTemplate } from '../../console/src/
 import { isOfUsersAlone, planLines, readRows } from '../../console/src/model/import-rows.ts'
 import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { CsvError, parseCsv } from '../../src/domain/csv-rows.ts'
-import { QUOTA_COLUMNS, readQuotaRow } from '../../src/domain/quota-file.ts'
+import { CsvError, parseCsv } from '../../src/domain/basics/csv-rows.ts'
+import { QUOTA_COLUMNS, readQuotaRow } from '../../src/domain/quotas/quota-file.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const MONTHLY: SmsQuota = { ...QUOTA, limit: 1_000, remaining: 1_000, period: 'month', time_zone: 'Europe/Berlin' }

@@ -13,7 +13,7 @@ import {
   noteOf,
 } from '../../console/src/model/increase-requests.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { EXTRA_NAME } from '../../src/domain/extra-grant.ts'
+import { EXTRA_NAME } from '../../src/domain/quotas/extra-grant.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00Z')

@@ -17,7 +17,7 @@ import {
 import { spokenDays } from '../../console/src/model/spoken-days.ts'
 import type { DenialRecord } from '../../src/contract/denials.ts'
 import type { ReservationRecord } from '../../src/contract/reservations.ts'
-import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
+import { formatTimestamp, HOUR_MS } from '../../src/domain/time/time.ts'
 import { runs } from '../support/runs.ts'
 
 const AT = Date.parse('2026-03-10T12:00:00.000Z')

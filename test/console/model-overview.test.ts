@@ -6,7 +6,7 @@ import { decisionsOf, FINDINGS, findingsOf } from '../../console/src/model/overv
 import { isWithinMinutes } from '../../console/src/model/run-out.ts'
 import { blocksAll, destinationsOf } from '../../console/src/model/traffic.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { isUnusual } from '../../src/domain/unusual-traffic.ts'
+import { isUnusual } from '../../src/domain/forecasts/unusual-traffic.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 type Overview = Api['Overview']

@@ -25,8 +25,8 @@ import {
   usersIn,
 } from '../../console/src/model/roll-out.ts'
 import { CreatePlanReq } from '../../src/contract/plans.ts'
-import { COUNTRIES } from '../../src/domain/country.ts'
-import { type PlanSlot, type SlotDraft, slotIssues, slotOf } from '../../src/domain/plan.ts'
+import { COUNTRIES } from '../../src/domain/messages/country.ts'
+import { type PlanSlot, type SlotDraft, slotIssues, slotOf } from '../../src/domain/plans/plan.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because their types need the DOM.

@@ -7,7 +7,7 @@ import { usageTone } from '../../console/src/model/quota-status.ts'
 import { lastDay, lastHour, weekBefore, wholeQuarters } from '../../console/src/model/time-ranges.ts'
 import { chartDataOf, daysAhead, enteredOf, maxOf, withForecast } from '../../console/src/model/usage-chart.ts'
 import { dailyCapOf, periodOf, shownGroup } from '../../console/src/model/usage-report.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 
 type Usage = Api['Usage']
 type Item = Usage['items'][number]

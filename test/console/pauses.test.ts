@@ -1,7 +1,7 @@
 /** Paused destinations in the console: made, seen where messages are denied, and lifted. */
 import { expect, test } from 'vitest'
-import { trip } from '../../src/admin/breaker.ts'
-import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
+import { trip } from '../../src/admin/pauses/breaker.ts'
+import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/pauses/breaker.ts'
 import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, expect, test } from 'vitest'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
 import { AUDIENCE, CLIENT_ID, startProvider } from '../support/identity-provider.ts'
 

@@ -4,8 +4,8 @@ import type { Terms } from '../../console/src/model/quota-form.ts'
 import { describeQuota as describe, type Formatters } from '../../console/src/pages/quota/quota-description.ts'
 import { description as de } from '../../console/src/texts/de/quota-description.ts'
 import { description as en } from '../../console/src/texts/en/quota-description.ts'
-import { COUNTRIES, othersThan } from '../../src/domain/country.ts'
-import { COMMON_PERIODS } from '../../src/domain/period.ts'
+import { COUNTRIES, othersThan } from '../../src/domain/messages/country.ts'
+import { COMMON_PERIODS } from '../../src/domain/time/period.ts'
 
 /** Describes in English. */
 const describeQuota = (terms: Terms, by: Formatters) => describe(terms, en, by)

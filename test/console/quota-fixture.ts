@@ -1,5 +1,5 @@
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { QUOTA_DEFAULTS } from '../../src/domain/quota-settings.ts'
+import { QUOTA_DEFAULTS } from '../../src/domain/quotas/quota-settings.ts'
 
 /** A grant of 100 units in all, as the API shows it. */
 export const QUOTA: SmsQuota = {

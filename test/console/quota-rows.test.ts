@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 

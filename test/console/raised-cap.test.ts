@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 /** What helps a blocked user, and what the user's page says of a cap that is raised until its window ends. */

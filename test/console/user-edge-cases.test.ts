@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { expectAccessibleInEachLayout, follow, goTo, RETRY_MS, startSite } from '../support/browser.ts'
 import { startBusyUser } from './user-fixture.ts'
 

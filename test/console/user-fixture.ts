@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import type { Site } from '../support/browser.ts'
 
 /** Days with usage, including today. */

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { expectAccessible, goTo, reopen, sentIn, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 

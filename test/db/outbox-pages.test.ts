@@ -7,7 +7,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/connection/transaction-settings.ts'
 import type { EventFilter, Positions } from '../../src/db/outbox/outbox.ts'
 import { firstTimeAfter, readHeads, readOutboxPage } from '../../src/db/outbox/pages.ts'
-import { SHARDS, shardOf } from '../../src/domain/shard.ts'
+import { SHARDS, shardOf } from '../../src/domain/basics/shard.ts'
 import { databaseOfOnePostgres, freshDatabase } from '../support/database.ts'
 import { runs } from '../support/runs.ts'
 

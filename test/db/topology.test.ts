@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findPlacements, findTopology } from '../../src/db/cluster/topology.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { SHARDS } from '../../src/domain/shard.ts'
+import { SHARDS } from '../../src/domain/basics/shard.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 
 /** What Citus has in place of its catalogs and its function, as far as the service reads them. */

@@ -1,5 +1,5 @@
 /** Searches, the directory, erasures and retention cost what they find, however much there is, without statistics too. */
-import { requestErasure } from '../../src/admin/erase-user.ts'
+import { requestErasure } from '../../src/admin/users/erase-user.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { listTransfers } from '../../src/db/quotas/transfers.ts'
@@ -17,8 +17,8 @@ import {
 import { search } from '../../src/db/users/search.ts'
 import { denialsOfExport, eventsOfExport, quotasOfExport } from '../../src/db/users/user-data.ts'
 import { findUser, listUsers } from '../../src/db/users/users.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { type PlanCase, testPlans } from '../support/explain.ts'
 import { rawSql } from '../support/sql.ts'

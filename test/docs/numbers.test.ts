@@ -41,25 +41,25 @@ test('a number beside the name of a setting is its default', () => {
 
 /** A file, a constant or option of it, the unit of the documents, and what they say, with the number as #. */
 const STATED = `
-src/domain/backoff.ts GIVE_UP_AFTER_MS day: again for # days | After # days without success | took nothing for # days | retries for # days
-src/domain/bounds.ts MAX_QUOTAS_PER_USER 1: at most # unexpired quotas | at most # quotas that are not deleted
-src/domain/bounds.ts MAX_CAPS_PER_VALUE 1: at most # such caps
-src/domain/bounds.ts MAX_PAUSES 1: # are active at most
-src/domain/bounds.ts MAX_OPEN_REQUESTS 1: # of a user are open at most
-src/domain/bounds.ts MAX_REQUESTS_PER_DAY 1: at most, and # made in 24 hours
-src/domain/bounds.ts DEFAULT_TTL_SECONDS 1: \`ttl_seconds\` (# by default)
-src/domain/bounds.ts MAX_SEGMENTS 1: texts of at most # SMS
-src/domain/bounds.ts MAX_BULK_IDS 1: \`ids\` (at most #) | \`user_ids\` (at most #) | a call for each # users
-src/domain/bounds.ts MAX_LISTED_FAILURES 1: The first # are listed | in calls of at most # rows
-src/domain/bounds.ts USAGE_DETAIL_DAYS 1: older than # days is kept by the day | by the quarter of an hour for # days | into days after # days
-src/domain/bounds.ts USAGE_DAYS_KEPT 1: older than # days by the month | by the day for # days | into months after # days | # days after their end
-src/domain/breaker.ts HISTORY_DAYS 1: have paused in the last # days
-src/domain/webhook.ts MAX_WEBHOOKS 1: at most # webhooks
-src/domain/webhook.ts MAX_MESSAGES_PER_MINUTE 1: More than # events of a webhook within a minute
-src/domain/webhook.ts MAX_EVENTS_OF_MESSAGE 1: More than # become several
-src/domain/webhook.ts MAX_EMAIL_ADDRESSES 1: up to # addresses
-src/domain/webhook.ts MAX_WEBHOOK_USERS 1: events of up to # users
-src/domain/user-address.ts MAX_LINKS_PER_HOUR 1: t most # links go out in the hour | t most # links in the hour
+src/domain/time/backoff.ts GIVE_UP_AFTER_MS day: again for # days | After # days without success | took nothing for # days | retries for # days
+src/domain/basics/bounds.ts MAX_QUOTAS_PER_USER 1: at most # unexpired quotas | at most # quotas that are not deleted
+src/domain/basics/bounds.ts MAX_CAPS_PER_VALUE 1: at most # such caps
+src/domain/basics/bounds.ts MAX_PAUSES 1: # are active at most
+src/domain/basics/bounds.ts MAX_OPEN_REQUESTS 1: # of a user are open at most
+src/domain/basics/bounds.ts MAX_REQUESTS_PER_DAY 1: at most, and # made in 24 hours
+src/domain/basics/bounds.ts DEFAULT_TTL_SECONDS 1: \`ttl_seconds\` (# by default)
+src/domain/basics/bounds.ts MAX_SEGMENTS 1: texts of at most # SMS
+src/domain/basics/bounds.ts MAX_BULK_IDS 1: \`ids\` (at most #) | \`user_ids\` (at most #) | a call for each # users
+src/domain/basics/bounds.ts MAX_LISTED_FAILURES 1: The first # are listed | in calls of at most # rows
+src/domain/basics/bounds.ts USAGE_DETAIL_DAYS 1: older than # days is kept by the day | by the quarter of an hour for # days | into days after # days
+src/domain/basics/bounds.ts USAGE_DAYS_KEPT 1: older than # days by the month | by the day for # days | into months after # days | # days after their end
+src/domain/pauses/breaker.ts HISTORY_DAYS 1: have paused in the last # days
+src/domain/webhooks/webhook.ts MAX_WEBHOOKS 1: at most # webhooks
+src/domain/webhooks/webhook.ts MAX_MESSAGES_PER_MINUTE 1: More than # events of a webhook within a minute
+src/domain/webhooks/webhook.ts MAX_EVENTS_OF_MESSAGE 1: More than # become several
+src/domain/webhooks/webhook.ts MAX_EMAIL_ADDRESSES 1: up to # addresses
+src/domain/webhooks/webhook.ts MAX_WEBHOOK_USERS 1: events of up to # users
+src/domain/users/user-address.ts MAX_LINKS_PER_HOUR 1: t most # links go out in the hour | t most # links in the hour
 src/db/ledger/principals.ts MAX_PRINCIPALS 1: #; reservations of later ones name none | senders beyond the first #
 src/db/users/principal-names.ts MAX_NAMES 1: #, later ones have no name
 src/db/users/profiles.ts REFERENCE_RESERVED_MS minute: a reference # minutes later | another user # minutes after
@@ -70,7 +70,7 @@ src/db/connection/session.ts MAX_LOST 1: While more than # of them do not end
 src/db/connection/pipelined-connection.ts BATCH_TIMEOUT_MS second: gives up on a batch after # s
 src/db/schema/migrate.ts LOCK_TIMEOUT_MS second: A migration waits # a second for a lock
 src/db/schema/migrate.ts LOCK_WAIT_MS minute: after # minutes it fails
-src/admin/idempotency.ts KEPT_MS day: # days, removed by later changes
+src/admin/kit/idempotency.ts KEPT_MS day: # days, removed by later changes
 src/jobs/webhook-secrets.ts INTERVAL_MS minute: Within # minute everything is encrypted
 src/jobs/webhook-channel.ts WINDOW 1: attempts at webhooks by # a webhook
 src/jobs/webhook-sender.ts TIMEOUT_MS second: an attempt has # s | A receiver has # s to answer
@@ -95,7 +95,7 @@ src/http/listener.ts keepAliveTimeout second: keeps idle ones for # s
 src/http/tls.ts CHECK_MS second: Within # seconds the log says
 src/http/auth/authenticator.ts TOLERANCE_SECONDS 1: with a tolerance of # seconds
 src/http/auth/keys.ts COOLDOWN_MS second: once in # seconds at most
-src/domain/memories.ts keysOfAbsentServer hour: fetched before are used for # hour
+src/domain/time/memories.ts keysOfAbsentServer hour: fetched before are used for # hour
 src/http/platform/slow-down.ts WAIT_MS second: answers after about # a second
 src/http/platform/request-log.ts MAX_LINES_PER_SECOND 1: the first # lines of a second
 src/http/platform/validation.ts MAX_UNKNOWN_NAMES 1: more than # unknown names

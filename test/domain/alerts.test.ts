@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { alertedBy, EXHAUSTED, newAlerts, usedShareOf } from '../../src/domain/alerts.ts'
-import { eventsOfChange } from '../../src/domain/outbox-event.ts'
-import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quota.ts'
+import { eventsOfChange } from '../../src/domain/events/outbox-event.ts'
+import { alertedBy, EXHAUSTED, newAlerts, usedShareOf } from '../../src/domain/quotas/alerts.ts'
+import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quotas/quota.ts'
 import { aQuota, at, created } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -1,4 +1,4 @@
-import type { Period } from '../../src/domain/period.ts'
+import type { Period } from '../../src/domain/time/period.ts'
 
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const twoDigits = (n: number) => String(n).padStart(2, '0')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { LONGEST_WAIT_MS, nextAttemptAt, retryAfterMs } from '../../src/domain/backoff.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { LONGEST_WAIT_MS, nextAttemptAt, retryAfterMs } from '../../src/domain/time/backoff.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 
 const [SECOND, HOUR, DAY] = [1_000, HOUR_MS, DAY_MS]
 

@@ -1,6 +1,6 @@
 /** Traffic before the breaker, as the job judges it, and the same as a replay sees it. */
 
-import { USAGE_BUCKET_MS } from '../../src/domain/bounds.ts'
+import { USAGE_BUCKET_MS } from '../../src/domain/basics/bounds.ts'
 import {
   type BreakerPause,
   type Budgets,
@@ -13,9 +13,9 @@ import {
   pauseMsOf,
   type Slot,
   YOUNG_MS,
-} from '../../src/domain/breaker.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
-import { usageBucketOf } from '../../src/domain/usage.ts'
+} from '../../src/domain/pauses/breaker.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time/time.ts'
+import { usageBucketOf } from '../../src/domain/units/usage.ts'
 import { type Code, FIRST_DAY } from './code-traffic.ts'
 
 const MINUTE_MS = 60_000

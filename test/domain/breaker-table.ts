@@ -1,7 +1,7 @@
 /** What the breaker does with made-up traffic: what it pauses wrongly, and how soon it stops an attack. */
-import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/breaker.ts'
-import { replay } from '../../src/domain/breaker-replay.ts'
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
+import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/pauses/breaker.ts'
+import { replay } from '../../src/domain/pauses/breaker-replay.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time/time.ts'
 import { pausedDaysOf, quartersOf, runLive } from './breaker-runs.ts'
 import {
   between,

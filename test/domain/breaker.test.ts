@@ -7,9 +7,9 @@ import {
   measure,
   pauseMsOf,
   type Slot,
-} from '../../src/domain/breaker.ts'
-import { replay } from '../../src/domain/breaker-replay.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+} from '../../src/domain/pauses/breaker.ts'
+import { replay } from '../../src/domain/pauses/breaker-replay.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { ATTACKS, HONEST, runAttack, runHonest } from './breaker-table.ts'
 import { at } from './fixture.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import { applyBulkChange } from '../../src/domain/bulk-change.ts'
-import { changeQuota, type Quota, type QuotaChange } from '../../src/domain/quota.ts'
+import { applyBulkChange } from '../../src/domain/quotas/bulk-change.ts'
+import { changeQuota, type Quota, type QuotaChange } from '../../src/domain/quotas/quota.ts'
 import { runs } from '../support/runs.ts'
 import { at, created } from './fixture.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundariesAhead, CALENDAR_MS } from '../../src/domain/calendar.ts'
-import { type Calendar, PERIODS, plainCalendar } from '../../src/domain/period.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
-import { nextBoundary } from '../../src/domain/window.ts'
+import { boundariesAhead, CALENDAR_MS } from '../../src/domain/time/calendar.ts'
+import { type Calendar, PERIODS, plainCalendar } from '../../src/domain/time/period.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
+import { nextBoundary } from '../../src/domain/time/window.ts'
 import { runs } from '../support/runs.ts'
 
 /** Years in which these zones changed their clocks in unusual ways, and zones without any change. */

@@ -1,5 +1,5 @@
 /** Made-up traffic of codes to one destination, the same for the same seed: honest, and pumped. */
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time/time.ts'
 
 /** A message with a code. */
 export interface Code {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { Command, Outcome } from '../../src/domain/command.ts'
-import { decide } from '../../src/domain/decide.ts'
-import { type Reservation, stateOf } from '../../src/domain/reservation.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
+import type { Command, Outcome } from '../../src/domain/units/command.ts'
+import { decide } from '../../src/domain/units/decide.ts'
+import { type Reservation, stateOf } from '../../src/domain/units/reservation.ts'
 import { commit, countersOf, draftOf, type Store } from './ledger-store.ts'
 import { carriedInto, countIn, type NaiveLedger, runNaive } from './naive-ledger.ts'
 

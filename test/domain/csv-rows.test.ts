@@ -1,8 +1,8 @@
 /** The reader of CSV: separators, quotation marks, line breaks and encodings as spreadsheets and programs write them. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvError, type CsvRow, createCsvReader, parseCsv } from '../../src/domain/csv-rows.ts'
-import { createFileText, isUnreadable, LongLine, textOfFile } from '../../src/domain/file-text.ts'
+import { CsvError, type CsvRow, createCsvReader, parseCsv } from '../../src/domain/basics/csv-rows.ts'
+import { createFileText, isUnreadable, LongLine, textOfFile } from '../../src/domain/basics/file-text.ts'
 import { runs } from '../support/runs.ts'
 
 const rows = (text: string) => parseCsv(text).map(({ line, cells }) => [line, ...cells])

@@ -2,8 +2,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvLine, csvRecord, type FieldSchema, readCell } from '../../src/domain/csv.ts'
-import { parseCsv } from '../../src/domain/csv-rows.ts'
+import { csvLine, csvRecord, type FieldSchema, readCell } from '../../src/domain/basics/csv.ts'
+import { parseCsv } from '../../src/domain/basics/csv-rows.ts'
 import { runs } from '../support/runs.ts'
 
 const TEXT = { type: 'string' }

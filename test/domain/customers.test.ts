@@ -1,6 +1,12 @@
 /** Where customers stand, in which order of urgency, and what their figures come to. */
 import { describe, expect, test } from 'vitest'
-import { type DayOfUsage, FIGURE_DAYS, figuresOf, fundedDays, NEWLY_GROWN } from '../../src/domain/customer-figures.ts'
+import {
+  type DayOfUsage,
+  FIGURE_DAYS,
+  figuresOf,
+  fundedDays,
+  NEWLY_GROWN,
+} from '../../src/domain/forecasts/customer-figures.ts'
 import {
   nextChangeOf,
   RISKS,
@@ -8,9 +14,9 @@ import {
   standingOf,
   urgenciesOf,
   urgencyOf,
-} from '../../src/domain/customer-standing.ts'
-import type { Quota } from '../../src/domain/quota.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+} from '../../src/domain/forecasts/customer-standing.ts'
+import type { Quota } from '../../src/domain/quotas/quota.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-15 12:00:00.000')

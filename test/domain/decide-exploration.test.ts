@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
-import type { Allowance } from '../../src/domain/quota.ts'
+import type { Allowance } from '../../src/domain/quotas/quota.ts'
+import type { Command, DrawCommand, SettleCommand } from '../../src/domain/units/command.ts'
 import { decideBoth, expectSameCounters } from './compare-with-naive.ts'
 import { aQuota, at } from './fixture.ts'
 import { audit, openStore, type Store } from './ledger-store.ts'

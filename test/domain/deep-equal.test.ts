@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isDeepEqual } from '../../src/domain/quota-settings.ts'
+import { isDeepEqual } from '../../src/domain/quotas/quota-settings.ts'
 
 test.each([
   [1, 1, true],

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LONGEST_WAIT_MS } from '../../src/domain/backoff.ts'
-import { dueAt } from '../../src/domain/digest.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
+import { LONGEST_WAIT_MS } from '../../src/domain/time/backoff.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time/time.ts'
+import { dueAt } from '../../src/domain/webhooks/digest.ts'
 import { clockAt } from './naive-windows.ts'
 
 test.each([

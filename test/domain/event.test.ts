@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
-import { SHARDS } from '../../src/domain/shard.ts'
+import { SHARDS } from '../../src/domain/basics/shard.ts'
+import { eventIdOf, eventKeyOf } from '../../src/domain/events/event.ts'
 
 test.each([1, Number.MAX_SAFE_INTEGER])('an event id names every shard and number %i', number => {
   const keys = SHARDS.map(shard => ({ shard, number }))

@@ -1,6 +1,6 @@
-import { createQuota, type Quota, type QuotaDraft } from '../../src/domain/quota.ts'
-import { QUOTA_DEFAULTS } from '../../src/domain/quota-settings.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import { createQuota, type Quota, type QuotaDraft } from '../../src/domain/quotas/quota.ts'
+import { QUOTA_DEFAULTS } from '../../src/domain/quotas/quota-settings.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
 
 /** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
 export function at(text: string): EpochMs {

@@ -1,8 +1,8 @@
 /** Which grant of a user gets more units, until when, and why a user is left out. */
 import { describe, expect, test } from 'vitest'
-import { commonMonthZone, countMonthZones, decideGift, type GiftTerms } from '../../src/domain/gift.ts'
-import type { Quota } from '../../src/domain/quota.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { commonMonthZone, countMonthZones, decideGift, type GiftTerms } from '../../src/domain/forecasts/gift.ts'
+import type { Quota } from '../../src/domain/quotas/quota.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')

@@ -1,7 +1,12 @@
 /** Which grant a request for more units concerns, and which requests need no person. */
 import { expect, test } from 'vitest'
-import { grantToIncrease, type IncreaseRequest, isSameApproval, isSmall } from '../../src/domain/increase-request.ts'
-import type { Quota } from '../../src/domain/quota.ts'
+import {
+  grantToIncrease,
+  type IncreaseRequest,
+  isSameApproval,
+  isSmall,
+} from '../../src/domain/quotas/increase-request.ts'
+import type { Quota } from '../../src/domain/quotas/quota.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { Command, DrawCommand } from '../../src/domain/command.ts'
-import type { Allowance } from '../../src/domain/quota.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import type { Allowance } from '../../src/domain/quotas/quota.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
+import type { Command, DrawCommand } from '../../src/domain/units/command.ts'
 import { at, created } from './fixture.ts'
 
 /** Some hours of one user: quotas, the commands on them, and the changes to them. */

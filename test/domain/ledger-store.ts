@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { createDraft, type Draft, rolledQuotaAt } from '../../src/domain/draft.ts'
-import type { Allowance } from '../../src/domain/quota.ts'
-import type { Draw, Reservation } from '../../src/domain/reservation.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import type { Allowance } from '../../src/domain/quotas/quota.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
+import { createDraft, type Draft, rolledQuotaAt } from '../../src/domain/units/draft.ts'
+import type { Draw, Reservation } from '../../src/domain/units/reservation.ts'
 
 /**
  * What a database would hold of one user. A store is immutable: committing a draft returns a new one, so that a test can

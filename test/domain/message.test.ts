@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
-import { measureMessage } from '../../src/domain/message.ts'
-import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
+import { measureMessage } from '../../src/domain/messages/message.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/messages/segment-rules.ts'
 import { runs } from '../support/runs.ts'
 
 const segmentsOf = (text: string) => {

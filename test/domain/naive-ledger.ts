@@ -1,6 +1,6 @@
-import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
-import type { Allowance } from '../../src/domain/quota.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import type { Allowance } from '../../src/domain/quotas/quota.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
+import type { Command, DrawCommand, SettleCommand } from '../../src/domain/units/command.ts'
 
 /**
  * A naive model of the ledger, independent of the code under test except for the types of quotas and commands. Every

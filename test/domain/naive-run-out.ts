@@ -1,7 +1,7 @@
-import type { Quota } from '../../src/domain/quota.ts'
-import { balanceOf, isLive, roll } from '../../src/domain/quota.ts'
-import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
-import { nextChange, offsetAt } from '../../src/domain/window.ts'
+import type { Quota } from '../../src/domain/quotas/quota.ts'
+import { balanceOf, isLive, roll } from '../../src/domain/quotas/quota.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time/time.ts'
+import { nextChange, offsetAt } from '../../src/domain/time/window.ts'
 
 /**
  * A naive model of `runsOutAt`: it rolls every quota at every beginning and end of any window, as the service does, and moves

@@ -1,5 +1,5 @@
-import type { Calendar, Period } from '../../src/domain/period.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import type { Calendar, Period } from '../../src/domain/time/period.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 
 /**
  * A naive model of calendar windows, independent of Temporal and of the code under test: it reads the zone's clock

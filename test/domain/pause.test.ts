@@ -1,12 +1,12 @@
 /** Which messages a pause denies, and how. */
 import { expect, test } from 'vitest'
-import type { DrawCommand } from '../../src/domain/command.ts'
-import { decide } from '../../src/domain/decide.ts'
-import { DENIAL_ORDER } from '../../src/domain/denial.ts'
-import { createDraft } from '../../src/domain/draft.ts'
-import type { Enforcement } from '../../src/domain/drawing.ts'
-import { pausedBy, pausesByCountry, pausesOf, type UnliftedPause } from '../../src/domain/pause.ts'
-import { DENIAL_REASONS, type DenialReason } from '../../src/domain/reservation.ts'
+import { pausedBy, pausesByCountry, pausesOf, type UnliftedPause } from '../../src/domain/pauses/pause.ts'
+import type { DrawCommand } from '../../src/domain/units/command.ts'
+import { decide } from '../../src/domain/units/decide.ts'
+import { DENIAL_ORDER } from '../../src/domain/units/denial.ts'
+import { createDraft } from '../../src/domain/units/draft.ts'
+import type { Enforcement } from '../../src/domain/units/drawing.ts'
+import { DENIAL_REASONS, type DenialReason } from '../../src/domain/units/reservation.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type PlanVersion, slotOf } from '../../src/domain/plan.ts'
-import { planDifferences } from '../../src/domain/plan-differences.ts'
-import type { QuotaPlan } from '../../src/domain/quota-plan.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { type PlanVersion, slotOf } from '../../src/domain/plans/plan.ts'
+import { planDifferences } from '../../src/domain/plans/plan-differences.ts'
+import type { QuotaPlan } from '../../src/domain/quotas/quota-plan.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { aQuota, at } from './fixture.ts'
 
 const slots = [slotOf({ slot: 'a', limit: 100, period: 'month' }), slotOf({ slot: 'b', limit: 5, lasts_days: 30 })]

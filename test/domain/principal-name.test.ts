@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isNameOfService, shownName } from '../../src/domain/principal-name.ts'
+import { isNameOfService, shownName } from '../../src/domain/users/principal-name.ts'
 
 /** Each with no width or a direction: marks, overrides, isolates, joiners, fillers, tags, variation selectors, separators. */
 const UNSEEN = [

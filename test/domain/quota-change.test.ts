@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changeQuota, deleteQuota, type Quota, type QuotaPatch } from '../../src/domain/quota.ts'
+import { changeQuota, deleteQuota, type Quota, type QuotaPatch } from '../../src/domain/quotas/quota.ts'
 import { aQuota, at, created } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -9,7 +9,7 @@ import {
   roll,
   shownWindowEnd,
   statusOf,
-} from '../../src/domain/quota.ts'
+} from '../../src/domain/quotas/quota.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -3,8 +3,8 @@ import { getCountryCallingCode, isValidPhoneNumber } from 'libphonenumber-js/max
 import metadata from 'libphonenumber-js/min/metadata'
 import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
-import { readByPlan } from '../../src/domain/destination.ts'
-import { canonicalRecipient } from '../../src/domain/recipient.ts'
+import { readByPlan } from '../../src/domain/messages/destination.ts'
+import { canonicalRecipient } from '../../src/domain/messages/recipient.ts'
 import { runs } from '../support/runs.ts'
 
 type Country = keyof typeof examples

@@ -1,7 +1,7 @@
 /** Rows for the same quota are found, however many there are between them, and no others. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRepeatedRows } from '../../src/domain/repeated-rows.ts'
+import { createRepeatedRows } from '../../src/domain/quotas/repeated-rows.ts'
 
 test('of two rows for the same quota, the second gets the line of the first', () => {
   const repeated = createRepeatedRows()

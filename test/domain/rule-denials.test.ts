@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { pausesByCountry } from '../../src/domain/pause.ts'
-import { denialsByRule } from '../../src/domain/rule-denials.ts'
+import { pausesByCountry } from '../../src/domain/pauses/pause.ts'
+import { denialsByRule } from '../../src/domain/units/rule-denials.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findCostly } from '../../src/domain/characters.ts'
-import { DEFAULT_SEGMENT_RULES, FEWEST_SEGMENTS, type SegmentRules } from '../../src/domain/segment-rules.ts'
+import { findCostly } from '../../src/domain/messages/characters.ts'
+import { DEFAULT_SEGMENT_RULES, FEWEST_SEGMENTS, type SegmentRules } from '../../src/domain/messages/segment-rules.ts'
 import {
   countSegments,
   longestInWords,
   mayFitOneMessage,
   segmentText,
   surelyFitsOneMessage,
-} from '../../src/domain/segments.ts'
+} from '../../src/domain/messages/segments.ts'
 
 const rules = (changed: Partial<SegmentRules> = {}): SegmentRules => ({ ...DEFAULT_SEGMENT_RULES, ...changed })
 const filledOf = (text: string, changed?: Partial<SegmentRules>) => {

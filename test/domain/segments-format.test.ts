@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
-import { countSegments, segmentText } from '../../src/domain/segments.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/messages/segment-rules.ts'
+import { countSegments, segmentText } from '../../src/domain/messages/segments.ts'
 import { runs } from '../support/runs.ts'
 
 /** Counts what is given to the library, which needs a thousand times as long for a character. */

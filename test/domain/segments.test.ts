@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findCostly, plainerOf, writePlainly } from '../../src/domain/characters.ts'
-import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
-import { countSegments, segmentText } from '../../src/domain/segments.ts'
+import { findCostly, plainerOf, writePlainly } from '../../src/domain/messages/characters.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/messages/segment-rules.ts'
+import { countSegments, segmentText } from '../../src/domain/messages/segments.ts'
 
 describe('segmentText', () => {
   const a = (times: number) => 'a'.repeat(times)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Quota } from '../../src/domain/quota.ts'
-import { messageKindOf, sendableUnits } from '../../src/domain/sendable.ts'
+import { messageKindOf, sendableUnits } from '../../src/domain/forecasts/sendable.ts'
+import type { Quota } from '../../src/domain/quotas/quota.ts'
 import { aQuota } from './fixture.ts'
 
 const CAP = { kind: 'cap' } as const

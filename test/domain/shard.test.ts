@@ -8,7 +8,7 @@ import {
   shardOf,
   shardOfQuota,
   shardOfReference,
-} from '../../src/domain/shard.ts'
+} from '../../src/domain/basics/shard.ts'
 import { runs } from '../support/runs.ts'
 
 describe('shardOf', () => {

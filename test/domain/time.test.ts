@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatTimestamp, LATEST, parseTimestamp } from '../../src/domain/time.ts'
+import { formatTimestamp, LATEST, parseTimestamp } from '../../src/domain/time/time.ts'
 
 test('a timestamp is formatted the same, whether cached or not', () => {
   const timestamp = fc.oneof(

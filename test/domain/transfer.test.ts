@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ClosedWindow, Quota, QuotaDraft } from '../../src/domain/quota.ts'
-import { balanceOf, createQuota, roll } from '../../src/domain/quota.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { decideReturn, decideTransfer, type Transfer, type TransferTerms } from '../../src/domain/transfer.ts'
+import type { ClosedWindow, Quota, QuotaDraft } from '../../src/domain/quotas/quota.ts'
+import { balanceOf, createQuota, roll } from '../../src/domain/quotas/quota.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
+import { decideReturn, decideTransfer, type Transfer, type TransferTerms } from '../../src/domain/units/transfer.ts'
 import { runs } from '../support/runs.ts'
 
 const NOW = Date.UTC(2026, 2, 15, 12)

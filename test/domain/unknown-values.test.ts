@@ -1,13 +1,13 @@
 /** What a newer version may have stored is refused, and no search for it goes on forever. */
 import { describe, expect, test } from 'vitest'
-import { applyBulkChange } from '../../src/domain/bulk-change.ts'
-import { boundariesAhead } from '../../src/domain/calendar.ts'
-import type { Period } from '../../src/domain/period.ts'
-import { plainCalendar } from '../../src/domain/period.ts'
-import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
-import { UnknownValue } from '../../src/domain/unknown-value.ts'
-import { viewOf } from '../../src/domain/view.ts'
-import { boundariesBetween, lastBoundary, nextBoundary } from '../../src/domain/window.ts'
+import { UnknownValue } from '../../src/domain/basics/unknown-value.ts'
+import { applyBulkChange } from '../../src/domain/quotas/bulk-change.ts'
+import { changeQuota, type Quota, roll } from '../../src/domain/quotas/quota.ts'
+import { boundariesAhead } from '../../src/domain/time/calendar.ts'
+import type { Period } from '../../src/domain/time/period.ts'
+import { plainCalendar } from '../../src/domain/time/period.ts'
+import { boundariesBetween, lastBoundary, nextBoundary } from '../../src/domain/time/window.ts'
+import { viewOf } from '../../src/domain/units/view.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-20')

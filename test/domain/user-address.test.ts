@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
-import { addressViewOf, setAddress, statusOf, type UserAddress } from '../../src/domain/user-address.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
+import { addressViewOf, setAddress, statusOf, type UserAddress } from '../../src/domain/users/user-address.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const WANTED = { user_id: 7, address: 'ann@mail.example', language: 'en' } as const

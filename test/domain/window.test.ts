@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { PERIODS, plainCalendar } from '../../src/domain/period.ts'
-import { boundariesBetween, lastBoundary, nextBoundary, timeZoneName } from '../../src/domain/window.ts'
+import { PERIODS, plainCalendar } from '../../src/domain/time/period.ts'
+import { boundariesBetween, lastBoundary, nextBoundary, timeZoneName } from '../../src/domain/time/window.ts'
 
 /** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
 const utc = (text: string) => Date.parse(text.length > 10 ? `${text.replace(' ', 'T')}Z` : text)

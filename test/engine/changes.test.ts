@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDraft } from '../../src/domain/draft.ts'
+import { createDraft } from '../../src/domain/units/draft.ts'
 import { authorshipOf } from '../../src/engine/authorship.ts'
 import { addChanges, noChanges } from '../../src/engine/changes.ts'
 

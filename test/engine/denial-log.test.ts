@@ -1,7 +1,7 @@
 /** Which denials the engine logs, and with which transaction. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
+import { formatTimestamp, HOUR_MS } from '../../src/domain/time/time.ts'
 import type { TestEngine } from '../support/engine.ts'
 import { createBench, draw, makeLocked, reserve, settle, someone } from '../support/engine.ts'
 import { rawSql } from '../support/sql.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { createDenialSampler, type DenialSampler } from '../../src/engine/denial-sampler.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster, ShardPlacement } from '../../src/db/cluster/topology.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
+import { SHARDS, type Shard, shardOf } from '../../src/domain/basics/shard.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
 import type { EngineOptions } from '../../src/engine/engine.ts'
 import { DEFAULT_GIVE_UP_MS } from '../../src/engine/lane.ts'

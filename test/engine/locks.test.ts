@@ -1,7 +1,7 @@
 /** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { EngineFailure } from '../../src/engine/completion.ts'
 import { createBench, differences, makeLocked, neighbours, reserve, settle, someone } from '../support/engine.ts'
 import { countSessions, untilWaiting, waitingSince } from '../support/sessions.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Stored } from '../../src/db/ledger/rows.ts'
-import type { Allowance } from '../../src/domain/quota.ts'
-import type { Reservation } from '../../src/domain/reservation.ts'
+import type { Allowance } from '../../src/domain/quotas/quota.ts'
+import type { Reservation } from '../../src/domain/units/reservation.ts'
 import { createMemory, type Memory } from '../../src/engine/memory.ts'
 import { aQuota } from '../domain/fixture.ts'
 

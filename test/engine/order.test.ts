@@ -1,6 +1,6 @@
 /** The order of one principal's commands for a user, on a real database, also when their batches fail. */
 import { expect, test } from 'vitest'
-import type { Outcome } from '../../src/domain/command.ts'
+import type { Outcome } from '../../src/domain/units/command.ts'
 import { createBench, expectVerified, reserve, settle, someone } from '../support/engine.ts'
 
 const bench = await createBench()

@@ -1,6 +1,6 @@
 /** What a process knows of pauses, and when. */
 import { expect, test } from 'vitest'
-import { createPause, liftPause } from '../../src/admin/pauses.ts'
+import { createPause, liftPause } from '../../src/admin/pauses/pauses.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createPauses } from '../../src/engine/pauses.ts'

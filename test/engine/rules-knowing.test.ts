@@ -1,11 +1,11 @@
 /** When memory may be used for decisions, and when it is stale. */
 import { describe, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
-import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
+import { deleteQuota } from '../../src/admin/quotas/delete-quota.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import {
   countersOf,
   createBench,

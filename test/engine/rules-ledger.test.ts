@@ -1,8 +1,8 @@
 /** Windows that end, repeated ids, and the order of the outbox. */
 import { describe, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import type { Command, Outcome } from '../../src/domain/command.ts'
+import type { Command, Outcome } from '../../src/domain/units/command.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
 import {
   createBench,

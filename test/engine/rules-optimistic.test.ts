@@ -3,10 +3,10 @@
  * test another process has changed meanwhile what the answer depends on.
  */
 import { describe, expect, test } from 'vitest'
-import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { deleteQuota } from '../../src/admin/quotas/delete-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import type { Command, DrawCommand } from '../../src/domain/command.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
+import type { Command, DrawCommand } from '../../src/domain/units/command.ts'
 import {
   countersOf,
   createBench,

@@ -1,7 +1,7 @@
 /** Ids that are used again after their reservations were removed, while another process still remembers those. */
 import { describe, expect, test } from 'vitest'
-import { requestErasure } from '../../src/admin/erase-user.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { requestErasure } from '../../src/admin/users/erase-user.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import {
   countersOf,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
 import {
   countersOf,

@@ -4,8 +4,8 @@ import { connectPipelined } from '../../src/db/connection/pipelined-connection.t
 import { sql } from '../../src/db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
-import { shardFrom, shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { shardFrom, shardOf } from '../../src/domain/basics/shard.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/completion.ts'
 import {
   countersOf,

@@ -1,9 +1,9 @@
 /** The events of thresholds reached and of reservations that expire, on a real database. */
 import { describe, expect, test } from 'vitest'
-import { updateQuota } from '../../src/admin/change-quota.ts'
+import { updateQuota } from '../../src/admin/quotas/change-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import {
   createBench,
   differences,

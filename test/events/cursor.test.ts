@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { type OutboxHead, readHeads } from '../../src/db/outbox/pages.ts'
-import { SHARDS } from '../../src/domain/shard.ts'
+import { SHARDS } from '../../src/domain/basics/shard.ts'
 import { type Cursor, fingerprintOf, judgeCursor, readCursor, writeCursor } from '../../src/events/cursor.ts'
 import { freshDatabase } from '../support/database.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { disableWebhook } from '../../src/admin/webhooks.ts'
+import { disableWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import { pagesOf, START, startService } from '../support/service.ts'
 
 const service = await startService()

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { createProvider } from '../../src/http/auth/provider.ts'
 import { serve } from '../support/listening.ts'
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { setUserAddress } from '../../src/admin/user-address.ts'
+import { setUserAddress } from '../../src/admin/users/user-address.ts'
 import { expectProblem, REQUEST_ID } from '../support/problem.ts'
 import { noteIn, watchRoutes } from '../support/routes.ts'
 import { type Answer, START } from '../support/service.ts'

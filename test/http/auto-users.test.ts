@@ -1,8 +1,8 @@
 /** AUTO_USERS: the first message of a user that no one knows makes the user. */
 import { describe, expect, test } from 'vitest'
-import { makeUser } from '../../src/admin/make-user.ts'
+import { makeUser } from '../../src/admin/users/make-user.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { freshDatabase } from '../support/database.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 

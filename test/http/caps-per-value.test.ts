@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/time/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { startSender } from './sender-fixture.ts'
 

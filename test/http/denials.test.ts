@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_SCANNED_DENIALS } from '../../src/domain/bounds.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { MAX_SCANNED_DENIALS } from '../../src/domain/basics/bounds.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { pagesOf, START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 

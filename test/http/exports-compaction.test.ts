@@ -1,8 +1,8 @@
 /** Exports of usage, while compaction moves it. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time/time.ts'
 import { usagePages } from '../../src/http/exports/pages.ts'
 import { exportOf } from '../../src/http/users/export.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { fanOut } from '../../src/db/webhooks/fan-out.ts'
-import { eventKeyOf } from '../../src/domain/event.ts'
+import { eventKeyOf } from '../../src/domain/events/event.ts'
 import { openTransaction } from '../support/engine.ts'
 import { readDocument } from '../support/fuzz/document.ts'
 import { startService } from '../support/service.ts'

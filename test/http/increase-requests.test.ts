@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
 import { openTransaction } from '../support/engine.ts'
 import { createQuickEraser } from '../support/erasure.ts'

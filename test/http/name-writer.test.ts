@@ -1,8 +1,8 @@
 /** Which names are written, and when: the memory between the tokens and the table. */
 import { describe, expect, test } from 'vitest'
 import type { SeenName } from '../../src/db/users/principal-names.ts'
-import type { Role } from '../../src/domain/role.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import type { Role } from '../../src/domain/basics/role.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { createNameWriter } from '../../src/http/auth/name-writer.ts'
 
 /** A writer whose statements end when the test says so. */

@@ -1,7 +1,7 @@
 /** Users that are named by a reference in place of an id: in bodies of senders, in paths, and in queries. */
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOfReference } from '../../src/domain/shard.ts'
+import { shardOfReference } from '../../src/domain/basics/shard.ts'
 import { readDocument } from '../support/fuzz/document.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 

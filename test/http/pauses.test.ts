@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_PAUSES } from '../../src/domain/bounds.ts'
+import { MAX_PAUSES } from '../../src/domain/basics/bounds.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { pagesOf } from '../support/service.ts'

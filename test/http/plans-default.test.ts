@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 

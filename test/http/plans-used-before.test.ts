@@ -1,7 +1,7 @@
 /** What was used counts on in quotas that plans make anew, through the API, in the ledger and in usage. */
 import { describe, expect, test } from 'vitest'
 import { verify } from '../../src/db/verify/verify.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { PLANS, startPlans } from './plans-fixture.ts'
 
 const { app, call, clock, db, adminToken, senderToken, newUser, planOf, createPlan, change, give, rollOut } =

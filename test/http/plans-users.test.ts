@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS } from '../../src/domain/time/time.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { PLANS, startPlans } from './plans-fixture.ts'
 

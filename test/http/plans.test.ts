@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_PLANS } from '../../src/domain/bounds.ts'
-import { PLAN_FIELD_NAMES, PLAN_FIELDS, type PlanFields } from '../../src/domain/plan-fields.ts'
+import { MAX_PLANS } from '../../src/domain/basics/bounds.ts'
+import { PLAN_FIELD_NAMES, PLAN_FIELDS, type PlanFields } from '../../src/domain/plans/plan-fields.ts'
 import { startService } from '../support/service.ts'
 
 const { call, clock, db } = await startService()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { REFERENCE_RESERVED_MS } from '../../src/db/users/profiles.ts'
-import { shardOfReference } from '../../src/domain/shard.ts'
+import { shardOfReference } from '../../src/domain/basics/shard.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
 import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { startService } from '../support/service.ts'

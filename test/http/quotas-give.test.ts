@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
 import { type Answer, type Service, START, startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_SCANNED_RESERVATIONS } from '../../src/domain/bounds.ts'
-import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, formatTimestamp } from '../../src/domain/time.ts'
+import { MAX_SCANNED_RESERVATIONS } from '../../src/domain/basics/bounds.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { DAY_MS, formatTimestamp } from '../../src/domain/time/time.ts'
+import { RESERVATION_STATES } from '../../src/domain/units/reservation.ts'
 import { pagesOf, START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 

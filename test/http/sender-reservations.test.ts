@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_SCANNED } from '../../src/db/reservations/lists-of-senders.ts'
-import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { RESERVATION_STATES } from '../../src/domain/units/reservation.ts'
 import { pagesOf, START } from '../support/service.ts'
 import { SENDER, type SenderService, startSender } from './sender-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findPlacements } from '../../src/db/cluster/topology.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { rawSql } from '../support/sql.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 

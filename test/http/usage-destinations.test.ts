@@ -1,7 +1,7 @@
 /** Usage to a destination: of all users or of one, by each group, and who sent most there. */
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
 

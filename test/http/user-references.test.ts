@@ -1,6 +1,6 @@
 /** What finds users by references, and remembers them: with a clock of the test and a table in memory. */
 import { expect, test } from 'vitest'
-import { MEMORY_MS } from '../../src/domain/memories.ts'
+import { MEMORY_MS } from '../../src/domain/time/memories.ts'
 import { Overloaded } from '../../src/engine/completion.ts'
 import { createUserReferences } from '../../src/http/references/references.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { disableWebhook } from '../../src/admin/webhooks.ts'
+import { disableWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { startService } from '../support/service.ts'
 

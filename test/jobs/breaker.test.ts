@@ -1,6 +1,6 @@
 /** The breaker on real traffic: consume and feedback by the API, and turns of the job. */
 import { describe, expect, test } from 'vitest'
-import { liftPause } from '../../src/admin/pauses.ts'
+import { liftPause } from '../../src/admin/pauses/pauses.ts'
 import { forgetUser } from '../../src/db/breaker/settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createPauses } from '../../src/engine/pauses.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import type { Outcome } from '../../src/domain/command.ts'
-import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { shardOf } from '../../src/domain/basics/shard.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time/time.ts'
+import type { Outcome } from '../../src/domain/units/command.ts'
 import { createRetention, type RetentionOptions } from '../../src/jobs/retention.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
-import { HOUR_MS } from '../../src/domain/time.ts'
+import { HOUR_MS } from '../../src/domain/time/time.ts'
 import { createJobRunner, type Job, type StepEnd } from '../../src/jobs/runner.ts'
 
 const log = { info() {}, warn() {}, error() {} }

@@ -1,6 +1,6 @@
 /** Sweepers on a bench, whose clock only goes forward: each test starts where the previous one ended. */
 import { sql } from '../../src/db/connection/sql.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import type { Bench, TestEngine } from '../support/engine.ts'
 

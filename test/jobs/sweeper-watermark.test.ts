@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Sweeper } from '../../src/jobs/sweeper.ts'
 import { databaseOnOwnServer } from '../support/database.ts'

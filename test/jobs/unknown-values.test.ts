@@ -1,7 +1,7 @@
 /** Rows of a newer version among those that a job or a sender comes to: they are left, and the others are done. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { UnknownValue } from '../../src/domain/unknown-value.ts'
+import { UnknownValue } from '../../src/domain/basics/unknown-value.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'

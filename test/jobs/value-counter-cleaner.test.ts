@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/time/time.ts'
 import { createValueCounterCleaner } from '../../src/jobs/value-counter-cleaner.ts'
 import { freshDatabase } from '../support/database.ts'
 

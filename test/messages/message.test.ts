@@ -1,8 +1,8 @@
 /** Messages to people: every event in each language and kind, which docs/reference/messages.md shows, and texts that would be markup. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EVENT_TYPES, OWN_EVENT_TYPES } from '../../src/domain/event.ts'
-import { MESSAGE_LANGUAGES, type MessageLanguage } from '../../src/domain/webhook.ts'
+import { EVENT_TYPES, OWN_EVENT_TYPES } from '../../src/domain/events/event.ts'
+import { MESSAGE_LANGUAGES, type MessageLanguage } from '../../src/domain/webhooks/webhook.ts'
 import { isMessageType, type MessageType } from '../../src/messages/facts.ts'
 import { emailContent, slackBody, teamsBody } from '../../src/messages/formats.ts'
 import { confirmationOf, type MessageContext, messageOf } from '../../src/messages/message.ts'

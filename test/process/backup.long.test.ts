@@ -2,7 +2,7 @@
 import { chown, copyFile, mkdir, readdir, rename, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
 import { type Database, openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'

@@ -3,7 +3,7 @@
  * what it let through. Nothing tells the service but the time that passes without an answer. Each test waits that time.
  */
 import { afterAll, describe, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
 import { isUnavailable, openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'

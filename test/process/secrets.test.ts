@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createWebhook } from '../../src/admin/webhooks.ts'
+import { createWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'

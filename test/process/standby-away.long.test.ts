@@ -1,6 +1,6 @@
 /** What waits for a synchronous standby does not pile up while that is away, for more than twice as long as a call may take. */
 import { afterAll, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
 import { type Database, openDatabase } from '../../src/db/connection/database.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ownServer } from '../support/database.ts'

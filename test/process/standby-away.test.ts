@@ -4,10 +4,10 @@
  * is tested by `standby-away.long.test.ts`. Uses a server of its own, because the list of standbys is a setting of the server.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { updateQuota } from '../../src/admin/change-quota.ts'
-import { createQuota } from '../../src/admin/create-quota.ts'
-import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import { createWebhook, deleteWebhook } from '../../src/admin/webhooks.ts'
+import { updateQuota } from '../../src/admin/quotas/change-quota.ts'
+import { createQuota } from '../../src/admin/quotas/create-quota.ts'
+import { deleteQuota } from '../../src/admin/quotas/delete-quota.ts'
+import { createWebhook, deleteWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import { ConnectionLost, type Database, openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'

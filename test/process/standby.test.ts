@@ -3,7 +3,7 @@
  * Uses a server of its own, because the list of standbys is a setting of the server.
  */
 import { afterAll, expect, test } from 'vitest'
-import { createQuota, createQuotaOnce } from '../../src/admin/create-quota.ts'
+import { createQuota, createQuotaOnce } from '../../src/admin/quotas/create-quota.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'

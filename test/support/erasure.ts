@@ -1,4 +1,4 @@
-import { REFERENCE_FORGOTTEN_MS } from '../../src/domain/memories.ts'
+import { REFERENCE_FORGOTTEN_MS } from '../../src/domain/time/memories.ts'
 import { createEraser, type Eraser } from '../../src/jobs/erasure.ts'
 import type { ErasureParts } from '../../src/jobs/erasure-pages.ts'
 

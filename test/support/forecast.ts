@@ -1,4 +1,4 @@
-import { type Forecast, forecastInSlices } from '../../src/domain/forecast.ts'
+import { type Forecast, forecastInSlices } from '../../src/domain/forecasts/forecast.ts'
 
 /** A forecast, all slices at once. */
 export function forecast(...asked: Parameters<typeof forecastInSlices>): Forecast | null {

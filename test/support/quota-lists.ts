@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/connection/database.ts'
 import type { QuotaFilter } from '../../src/db/quotas/conditions.ts'
 import { type Bounds, listQuotas, type PageStart, type QuotaOrder, type QuotaSlice } from '../../src/db/quotas/lists.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time/time.ts'
 
 /** What a test asks of a list. Left out: the first 20 quotas, newest first. */
 export interface Listing {

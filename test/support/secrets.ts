@@ -1,5 +1,5 @@
 /** Webhooks and their secrets, for tests that are not about their encryption. */
-import { createWebhook, type NewWebhook } from '../../src/admin/webhooks.ts'
+import { createWebhook, type NewWebhook } from '../../src/admin/webhooks/webhooks.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { MAX_TTL_SECONDS } from '../../src/domain/bounds.ts'
+import { MAX_TTL_SECONDS } from '../../src/domain/basics/bounds.ts'
 
 /** No window of its quotas ends, which would divide their counters. */
 export const DEFAULT_PLAN = {

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import type { Ref } from 'react'
-import { MAX_REASON } from '../../../src/domain/extra-grant.ts'
+import { MAX_REASON } from '../../../src/domain/quotas/extra-grant.ts'
 import { texts } from '../texts/texts.ts'
 
 interface BlockReasonProps {

@@ -22,7 +22,7 @@ const UNKNOWN: Found = { country: undefined, others: [] }
  * it is loaded with the first number.
  */
 export function countriesOfNumber(text: string): Promise<Found> {
-  return import('../../../src/domain/destination.ts').then(
+  return import('../../../src/domain/messages/destination.ts').then(
     ({ destinationOf }) => {
       const { country, otherCountries: others } = destinationOf(withoutGroups(text))
       return { country, others }

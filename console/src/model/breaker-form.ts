@@ -1,4 +1,4 @@
-import { MAX_BUDGET } from '../../../src/domain/breaker-settings.ts'
+import { MAX_BUDGET } from '../../../src/domain/pauses/breaker-settings.ts'
 import type { Api } from '../api/types.ts'
 import { isMessageType } from './pauses.ts'
 import { percentOf, shareOf, wholeNumber } from './typed.ts'

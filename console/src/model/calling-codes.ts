@@ -1,4 +1,4 @@
-import { INTERNATIONAL } from '../../../src/domain/country.ts'
+import { INTERNATIONAL } from '../../../src/domain/messages/country.ts'
 
 /**
  * The countries of each calling code, the main one first. A table of its own, because the numbering plan is too large for

@@ -1,5 +1,5 @@
-import { type CostlyCharacter, plainerOf } from '../../../src/domain/characters.ts'
-import type { Segmentation } from '../../../src/domain/segments.ts'
+import { type CostlyCharacter, plainerOf } from '../../../src/domain/messages/characters.ts'
+import type { Segmentation } from '../../../src/domain/messages/segments.ts'
 
 /** What makes a text cost more: its characters by kind, and where they are. */
 

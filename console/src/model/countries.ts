@@ -1,4 +1,4 @@
-import { COUNTRIES, INTERNATIONAL } from '../../../src/domain/country.ts'
+import { COUNTRIES, INTERNATIONAL } from '../../../src/domain/messages/country.ts'
 import { countryLabel, countryName } from '../formats.ts'
 import { locale } from '../texts/language.ts'
 import { CALLING_CODES, callingCodeOf, countriesOfDigits } from './calling-codes.ts'

@@ -1,5 +1,5 @@
-import { csvLine } from '../../../src/domain/csv.ts'
-import { CUSTOMER_STATES } from '../../../src/domain/customer-standing.ts'
+import { csvLine } from '../../../src/domain/basics/csv.ts'
+import { CUSTOMER_STATES } from '../../../src/domain/forecasts/customer-standing.ts'
 import type { Api } from '../api/types.ts'
 import { searchedReceiver } from './transfers.ts'
 import { cursor, matching, oneOf, type StateOf, uint } from './url-parameters.ts'

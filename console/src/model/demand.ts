@@ -1,5 +1,5 @@
-import { isSameAnchor } from '../../../src/domain/anchor.ts'
-import type { Period } from '../../../src/domain/period.ts'
+import { isSameAnchor } from '../../../src/domain/time/anchor.ts'
+import type { Period } from '../../../src/domain/time/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
 

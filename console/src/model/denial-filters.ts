@@ -1,6 +1,6 @@
-import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
-import { COUNTRY_PATTERN } from '../../../src/domain/country.ts'
-import { DENIAL_REASONS, UNNAMED, type Unnamed } from '../../../src/domain/reservation.ts'
+import { RESERVATION_ID_PATTERN } from '../../../src/domain/basics/bounds.ts'
+import { COUNTRY_PATTERN } from '../../../src/domain/messages/country.ts'
+import { DENIAL_REASONS, UNNAMED, type Unnamed } from '../../../src/domain/units/reservation.ts'
 import type { ViewedUser } from './addresses.ts'
 import { cursor, matching, oneOf, type StateOf, timestamp, uint } from './url-parameters.ts'
 

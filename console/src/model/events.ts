@@ -1,5 +1,5 @@
-import { isExtra } from '../../../src/domain/extra-grant.ts'
-import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
+import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/forecasts/raised-cap.ts'
+import { isExtra } from '../../../src/domain/quotas/extra-grant.ts'
 import type { Api } from '../api/types.ts'
 import { dayOf } from './local-time.ts'
 import { raiseOf } from './raised-cap.ts'

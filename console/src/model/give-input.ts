@@ -1,4 +1,4 @@
-import { COMMON_PERIODS, type Period } from '../../../src/domain/period.ts'
+import { COMMON_PERIODS, type Period } from '../../../src/domain/time/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
 

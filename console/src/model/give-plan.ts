@@ -1,4 +1,4 @@
-import type { BadLine, UserLine } from '../../../src/domain/user-file.ts'
+import type { BadLine, UserLine } from '../../../src/domain/quotas/user-file.ts'
 import type { Api } from '../api/types.ts'
 import { type GiveInput, periodOf, type Which } from './give-input.ts'
 

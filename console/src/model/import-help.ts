@@ -1,5 +1,5 @@
-import { csvLine } from '../../../src/domain/csv.ts'
-import type { ColumnName } from '../../../src/domain/quota-file.ts'
+import { csvLine } from '../../../src/domain/basics/csv.ts'
+import type { ColumnName } from '../../../src/domain/quotas/quota-file.ts'
 
 /** What teaches how to write a file of quotas: examples that the import takes. */
 

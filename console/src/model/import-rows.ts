@@ -1,4 +1,4 @@
-import type { CsvRow } from '../../../src/domain/csv-rows.ts'
+import type { CsvRow } from '../../../src/domain/basics/csv-rows.ts'
 import {
   columnNames,
   givesPlan,
@@ -7,9 +7,9 @@ import {
   type RowFault,
   readQuotaRow,
   unknownNames,
-} from '../../../src/domain/quota-file.ts'
-import { createRepeatedRows } from '../../../src/domain/repeated-rows.ts'
-import { type BadLine, readUsers, type UserLine } from '../../../src/domain/user-file.ts'
+} from '../../../src/domain/quotas/quota-file.ts'
+import { createRepeatedRows } from '../../../src/domain/quotas/repeated-rows.ts'
+import { type BadLine, readUsers, type UserLine } from '../../../src/domain/quotas/user-file.ts'
 
 /** The rows of a file: quotas, or users who get more units. */
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/domain/time.ts'
+import { DAY_MS } from '../../../src/domain/time/time.ts'
 import type { Api } from '../api/types.ts'
 import { toFieldText, toTimestamp } from './local-time.ts'
 import { wholeNumber } from './typed.ts'

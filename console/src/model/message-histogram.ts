@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/domain/time.ts'
+import { DAY_MS } from '../../../src/domain/time/time.ts'
 import type { MessageFilters } from './messages.ts'
 import { type TimeRange, wholeQuarters } from './time-ranges.ts'
 

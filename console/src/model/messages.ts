@@ -1,4 +1,4 @@
-import { RESERVATION_STATES } from '../../../src/domain/reservation.ts'
+import { RESERVATION_STATES } from '../../../src/domain/units/reservation.ts'
 import type { Api } from '../api/types.ts'
 import { DENIALS_STATE, FILTERS } from './denial-filters.ts'
 import { matching, oneOf, type Readers, type StateOf } from './url-parameters.ts'

@@ -1,6 +1,6 @@
-import { calendarOf } from '../../../src/domain/period.ts'
-import { parseTimestamp } from '../../../src/domain/time.ts'
-import { lastBoundary, nextBoundary, timeZoneName } from '../../../src/domain/window.ts'
+import { calendarOf } from '../../../src/domain/time/period.ts'
+import { parseTimestamp } from '../../../src/domain/time/time.ts'
+import { lastBoundary, nextBoundary, timeZoneName } from '../../../src/domain/time/window.ts'
 import type { Terms } from './quota-form.ts'
 
 /** In milliseconds since 1970; `end` is null for a window without an end. */

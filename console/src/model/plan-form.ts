@@ -1,5 +1,10 @@
-import { othersThan } from '../../../src/domain/country.ts'
-import { PLAN_DEFAULTS, PLAN_FIELD_NAMES, type PlanFields, planFieldsOf } from '../../../src/domain/plan-fields.ts'
+import { othersThan } from '../../../src/domain/messages/country.ts'
+import {
+  PLAN_DEFAULTS,
+  PLAN_FIELD_NAMES,
+  type PlanFields,
+  planFieldsOf,
+} from '../../../src/domain/plans/plan-fields.ts'
 import type { Api } from '../api/types.ts'
 import { createBodyOf, emptyFormValues, type FormValues, formValuesOf, isSame, type Terms } from './quota-form.ts'
 import { wholeNumber } from './typed.ts'

@@ -1,6 +1,4 @@
-import { canHaveAnchor } from '../../../src/domain/anchor.ts'
-import { namedValues } from '../../../src/domain/named-values.ts'
-import { PERIODS } from '../../../src/domain/period.ts'
+import { namedValues } from '../../../src/domain/basics/named-values.ts'
 import {
   defaultsFor,
   QUOTA_DEFAULTS,
@@ -8,7 +6,9 @@ import {
   type SettingName,
   TEXT_NAMES,
   type TextName,
-} from '../../../src/domain/quota-settings.ts'
+} from '../../../src/domain/quotas/quota-settings.ts'
+import { canHaveAnchor } from '../../../src/domain/time/anchor.ts'
+import { PERIODS } from '../../../src/domain/time/period.ts'
 import type { Api } from '../api/types.ts'
 import { toFieldText, toTimestamp } from './local-time.ts'
 import { wholeNumber } from './typed.ts'

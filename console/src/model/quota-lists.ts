@@ -1,7 +1,7 @@
 import type { Sort } from '../../../src/contract/quotas.ts'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import { COUNTRY_PATTERN } from '../../../src/domain/country.ts'
-import { DAY_MS } from '../../../src/domain/time.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
+import { COUNTRY_PATTERN } from '../../../src/domain/messages/country.ts'
+import { DAY_MS } from '../../../src/domain/time/time.ts'
 import type { Api } from '../api/types.ts'
 import { count, cursor, matching, oneOf, uint } from './url-parameters.ts'
 

@@ -1,4 +1,4 @@
-import { CONTINUED_BY, CONTINUES, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
+import { CONTINUED_BY, CONTINUES, RAISED_FROM } from '../../../src/domain/forecasts/raised-cap.ts'
 import type { Api } from '../api/types.ts'
 
 type Quota = Api['SmsQuota']

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time/time.ts'
 
 /** Time ranges in the user's time zone. The service stores usage per 15 minutes, so those of the overview end on these. */
 

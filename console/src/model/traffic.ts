@@ -1,4 +1,4 @@
-import { isUnusual, USUAL_DAYS } from '../../../src/domain/unusual-traffic.ts'
+import { isUnusual, USUAL_DAYS } from '../../../src/domain/forecasts/unusual-traffic.ts'
 import type { Api } from '../api/types.ts'
 import { isBlock } from './quota-status.ts'
 

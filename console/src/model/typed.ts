@@ -1,4 +1,4 @@
-import { E164_PATTERN } from '../../../src/domain/bounds.ts'
+import { E164_PATTERN } from '../../../src/domain/basics/bounds.ts'
 
 /** Numbers as people type them. */
 

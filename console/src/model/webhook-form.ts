@@ -1,5 +1,5 @@
-import { type EventType, isOwnEventType, USUAL_OWN_EVENT_TYPES } from '../../../src/domain/event.ts'
-import { DESTINATIONS, type WebhookKind } from '../../../src/domain/webhook.ts'
+import { type EventType, isOwnEventType, USUAL_OWN_EVENT_TYPES } from '../../../src/domain/events/event.ts'
+import { DESTINATIONS, type WebhookKind } from '../../../src/domain/webhooks/webhook.ts'
 import type { Api } from '../api/types.ts'
 import { percentOf, shareOf, wholeNumber } from './typed.ts'
 

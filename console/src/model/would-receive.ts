@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/domain/time.ts'
+import { DAY_MS } from '../../../src/domain/time/time.ts'
 import type { Api } from '../api/types.ts'
 
 /** Which of the latest events a webhook would receive, so that its settings show what they come to. */

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { csvLine } from '../../../src/domain/csv.ts'
+import { csvLine } from '../../../src/domain/basics/csv.ts'
 import { LOCAL_ZONE } from '../formats.ts'
 import { dayOf } from '../model/local-time.ts'
 import type { Bar, HistogramPeriod } from '../model/message-histogram.ts'

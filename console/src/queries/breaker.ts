@@ -1,4 +1,4 @@
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import type { Input } from '../api/operations.ts'
 import { type BreakerValues, budgetsOf } from '../model/breaker-form.ts'
 import { addReplayed, NOTHING_REPLAYED, type Replayed } from '../model/breaker-replay.ts'

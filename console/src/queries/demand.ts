@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { counts } from '../../../src/domain/sendable.ts'
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
+import { counts } from '../../../src/domain/forecasts/sendable.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time/time.ts'
 import type { Input } from '../api/operations.ts'
 import type { Api } from '../api/types.ts'
 import { comparedPeriod, type Demand, WINDOWS_BEFORE } from '../model/demand.ts'

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import type { UserLine } from '../../../src/domain/user-file.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
+import type { UserLine } from '../../../src/domain/quotas/user-file.ts'
 import { newIdempotencyKey } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import type { Input } from '../api/operations.ts'
 import type { draftOf, IncreaseRequest } from '../model/increase-requests.ts'
 import { call } from '../session/client.ts'

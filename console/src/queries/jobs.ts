@@ -1,4 +1,4 @@
-import { kindOfFault, ruleOf } from '../../../src/domain/row-faults.ts'
+import { kindOfFault, ruleOf } from '../../../src/domain/basics/row-faults.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall } from '../model/bulk-change.ts'
 import { type Failure, NOTHING_DONE, type Progress, sumOf } from '../model/job.ts'

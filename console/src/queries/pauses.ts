@@ -1,6 +1,6 @@
 import { queryOptions, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import { type PauseValues, pausedUsersOf, type pauseTerms } from '../model/pauses.ts'
 import { receiverOf } from '../model/transfers.ts'
 import { call } from '../session/client.ts'

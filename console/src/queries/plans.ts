@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import { call } from '../session/client.ts'
 import { readAll } from './calls.ts'
 

@@ -1,5 +1,5 @@
 import { queryOptions, useQueries } from '@tanstack/react-query'
-import { emptyProfile } from '../../../src/domain/user-profile.ts'
+import { emptyProfile } from '../../../src/domain/users/user-profile.ts'
 import type { Api } from '../api/types.ts'
 import type { NamedUser } from '../model/addresses.ts'
 import { receiverOf } from '../model/transfers.ts'

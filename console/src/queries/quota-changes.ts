@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
+import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/forecasts/raised-cap.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { followingCap } from '../model/raised-cap.ts'

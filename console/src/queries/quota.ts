@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import { untilNextWindow } from '../model/next-window.ts'
 import { call } from '../session/client.ts'

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
+import { RESERVATION_ID_PATTERN } from '../../../src/domain/basics/bounds.ts'
 import type { Api } from '../api/types.ts'
 import { uint } from '../model/url-parameters.ts'
 import { call } from '../session/client.ts'

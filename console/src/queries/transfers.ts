@@ -1,5 +1,5 @@
 import { queryOptions, useMutation } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
 import { queryClient } from '../api/query-client.ts'
 import { receiverOf, type Transfer } from '../model/transfers.ts'
 import { call } from '../session/client.ts'

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import { CONTINUES } from '../../../src/domain/raised-cap.ts'
+import { MAX_PAGE_SIZE } from '../../../src/domain/basics/bounds.ts'
+import { CONTINUES } from '../../../src/domain/forecasts/raised-cap.ts'
 import type { Input } from '../api/operations.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'

@@ -1,4 +1,4 @@
-import { type Permission, rolesWith } from '../../../src/domain/role.ts'
+import { type Permission, rolesWith } from '../../../src/domain/basics/role.ts'
 import type { Caller } from './session.ts'
 
 /** Whether a role of the caller has the permission. What is not allowed is not offered; the service refuses it anyway. */

@@ -1,5 +1,5 @@
-import { namedValues } from '../../../src/domain/named-values.ts'
-import { PERIODS, type Period } from '../../../src/domain/period.ts'
+import { namedValues } from '../../../src/domain/basics/named-values.ts'
+import { PERIODS, type Period } from '../../../src/domain/time/period.ts'
 
 /** Makes a text for each period from a language's words for it. */
 export function byPeriod<Words, Text>(

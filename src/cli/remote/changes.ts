@@ -1,5 +1,5 @@
 /** Changes of fields in words: of a plan by a file, and of a quota by its history. */
-import { isDeepEqual } from '../../domain/quota-settings.ts'
+import { isDeepEqual } from '../../domain/quotas/quota-settings.ts'
 import { exceptionsText } from './countries.ts'
 
 /** The fields that differ, each as `limit 100 → 200`. */

@@ -1,5 +1,5 @@
 /** Lists of most countries, which people write and read as those that are left out. The API has the list itself. */
-import { COUNTRIES, exceptionsOf, isCountry, othersThan } from '../../domain/country.ts'
+import { COUNTRIES, exceptionsOf, isCountry, othersThan } from '../../domain/messages/country.ts'
 import type { Field } from './fields.ts'
 
 /** Stands in place of `countries`. */

@@ -1,8 +1,8 @@
 /** The feed of events, up to now or as they happen. */
 import { toSnake } from '../../../client/src/names.ts'
 import type { Event, EventPage } from '../../contract/events.ts'
-import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
-import { EVENT_TYPES } from '../../domain/event.ts'
+import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
+import { EVENT_TYPES } from '../../domain/events/event.ts'
 import { didYouMean, type Option, UsageError } from '../arguments.ts'
 import { isClosedPipe } from '../terminal.ts'
 import type { Request } from './fields.ts'

@@ -2,8 +2,8 @@
 import { Temporal } from 'temporal-polyfill'
 import type { Static, TObject, TProperties } from 'typebox'
 import { isReference, PATTERNS } from '../../contract/patterns.ts'
-import { REFERENCE } from '../../domain/user-file.ts'
-import { isLocalTime, localTimestamp } from '../../domain/window.ts'
+import { REFERENCE } from '../../domain/quotas/user-file.ts'
+import { isLocalTime, localTimestamp } from '../../domain/time/window.ts'
 import { type Arguments, didYouMean, type Options, UsageError } from '../arguments.ts'
 
 /** The part of JSON Schema that requests use. */

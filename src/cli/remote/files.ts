@@ -1,7 +1,7 @@
 /** Files that commands read: their text, in any encoding. */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { CsvError, type CsvRow, parseCsv } from '../../domain/csv-rows.ts'
+import { CsvError, type CsvRow, parseCsv } from '../../domain/basics/csv-rows.ts'
 import {
   createFileText,
   type FileText,
@@ -9,7 +9,7 @@ import {
   LongLine,
   MAX_LINE_BYTES,
   unreadableLine,
-} from '../../domain/file-text.ts'
+} from '../../domain/basics/file-text.ts'
 import { type Arguments, type Options, UsageError } from '../arguments.ts'
 
 export const ENCODING_OPTION: Options = {

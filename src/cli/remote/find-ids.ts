@@ -1,8 +1,8 @@
 /** Finds ids where a person gave what the API does not take in their place: references of users, and names of plans. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { QuotaError, UnavailableError } from '../../../client/src/main.ts'
-import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
-import { REFERENCE } from '../../domain/user-file.ts'
+import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
+import { REFERENCE } from '../../domain/quotas/user-file.ts'
 import { didYouMean, UsageError } from '../arguments.ts'
 import { safe } from '../safe.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,5 @@
 /** Lists: pages are read until the rows that were asked for are shown. */
-import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
 import { type Arguments, type Options, UsageError } from '../arguments.ts'
 import type { Call, Presentation } from './remote-command.ts'
 import { type Column, neededColumns, tableOf } from './tables.ts'

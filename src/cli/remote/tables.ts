@@ -1,6 +1,6 @@
 /** Tables and records as text: columns aligned, cut to the terminal's width, times in its time zone. */
 import { styleText } from 'node:util'
-import { DENIAL_REASONS } from '../../domain/reservation.ts'
+import { DENIAL_REASONS } from '../../domain/units/reservation.ts'
 import { safe } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
 import { exceptionsText } from './countries.ts'

@@ -1,9 +1,9 @@
 /** Messages of the last hour by the minute, which the rollup of usage counts for the breaker. */
 
-import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
-import { type Budgets, type Slot, YOUNG_MS } from '../../domain/breaker.ts'
-import type { Shard } from '../../domain/shard.ts'
-import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../domain/time.ts'
+import { USAGE_BUCKET_MS } from '../../domain/basics/bounds.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import { type Budgets, type Slot, YOUNG_MS } from '../../domain/pauses/breaker.ts'
+import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../domain/time/time.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

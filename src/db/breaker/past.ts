@@ -1,9 +1,9 @@
 /** Usage as the breaker judges it: by destination, a user and a country. Messages that came back were not sent. */
 
-import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
-import { type Budgets, HISTORY_DAYS, type Slot, YOUNG_MS } from '../../domain/breaker.ts'
-import { shardOf } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { USAGE_BUCKET_MS } from '../../domain/basics/bounds.ts'
+import { shardOf } from '../../domain/basics/shard.ts'
+import { type Budgets, HISTORY_DAYS, type Slot, YOUNG_MS } from '../../domain/pauses/breaker.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import type { Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -1,7 +1,8 @@
 /** The one row of the breaker: see the migration `breaker`. */
-import { BREAKER_MODES, type BreakerSettings, DEFAULT_BREAKER } from '../../domain/breaker-settings.ts'
-import type { EpochMs } from '../../domain/time.ts'
-import { requireKnown } from '../../domain/unknown-value.ts'
+
+import { requireKnown } from '../../domain/basics/unknown-value.ts'
+import { BREAKER_MODES, type BreakerSettings, DEFAULT_BREAKER } from '../../domain/pauses/breaker-settings.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -2,9 +2,10 @@
  * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, users' requests for
  * more units, their addresses for messages, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
-import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
-import { SHARD_COUNT, type Shard, shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { SHARD_COUNT, type Shard, shardOf } from '../../domain/basics/shard.ts'
+import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/events/audit.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'

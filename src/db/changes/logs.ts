@@ -1,5 +1,5 @@
-import { AUDITED_RESOURCES, type AuditedResource } from '../../domain/audit.ts'
-import { COMMON_SHARD, type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
+import { COMMON_SHARD, type Shard, shardOf, shardOfQuota } from '../../domain/basics/shard.ts'
+import { AUDITED_RESOURCES, type AuditedResource } from '../../domain/events/audit.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 
 /** The resources that have a table of changes. An erasure of a user is its own record. */

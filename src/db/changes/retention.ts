@@ -1,6 +1,6 @@
 /** Removes old changes by administrators. The records of erasures stay. */
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database } from '../connection/database.ts'
 import { sql, sqlName } from '../connection/sql.ts'

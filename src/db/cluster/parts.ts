@@ -1,4 +1,4 @@
-import type { Shard } from '../../domain/shard.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 

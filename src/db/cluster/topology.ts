@@ -1,5 +1,5 @@
 /** The store of the tables, one PostgreSQL or a Citus cluster, and the buckets that lie together there. */
-import { SHARDS, type Shard, shardFrom } from '../../domain/shard.ts'
+import { SHARDS, type Shard, shardFrom } from '../../domain/basics/shard.ts'
 import type { Queryable } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 

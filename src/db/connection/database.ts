@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { EpochMs } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import {
   endsConnection,
   isTransactionRollback,

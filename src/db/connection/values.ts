@@ -1,6 +1,6 @@
 /** Converts PostgreSQL's values: this is the only place where counts and timestamps become numbers. */
 import pg from 'pg'
-import type { EpochMs } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 
 /** Parsers by the OID of a type, for types that `pg` parses to a text or a Date and the service needs as numbers. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([

@@ -1,5 +1,5 @@
-import type { ExplainedDenial } from '../../domain/denial.ts'
-import { explanationViewOf } from '../../domain/explanation.ts'
+import type { ExplainedDenial } from '../../domain/units/denial.ts'
+import { explanationViewOf } from '../../domain/units/explanation.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { bigints, booleans, ints, jsons, texts, timestamps } from './arrays.ts'
 import { nextNumber, USER_SHARD } from './keys.ts'

@@ -1,5 +1,5 @@
-import type { OutboxEvent } from '../../domain/outbox-event.ts'
-import { type Shard, shardOf } from '../../domain/shard.ts'
+import { type Shard, shardOf } from '../../domain/basics/shard.ts'
+import type { OutboxEvent } from '../../domain/events/outbox-event.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 import { bigints, jsons, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Allowance } from '../../domain/quota.ts'
-import { shardOfQuota } from '../../domain/shard.ts'
+import { shardOfQuota } from '../../domain/basics/shard.ts'
+import type { Allowance } from '../../domain/quotas/quota.ts'
 import { sql } from '../connection/sql.ts'
 import { bigints, smallints, timestamps } from './arrays.ts'
 import { QUOTA_KEY } from './keys.ts'

@@ -1,5 +1,5 @@
-import type { Allowance } from '../../domain/quota.ts'
-import type { Reservation } from '../../domain/reservation.ts'
+import type { Allowance } from '../../domain/quotas/quota.ts'
+import type { Reservation } from '../../domain/units/reservation.ts'
 import { sql } from '../connection/sql.ts'
 import { bigints, ints } from './arrays.ts'
 import { QUOTA_KEY, RESERVATION_KEY, type ReservationKey } from './keys.ts'

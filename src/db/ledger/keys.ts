@@ -1,4 +1,4 @@
-import { shardOf, shardOfQuota } from '../../domain/shard.ts'
+import { shardOf, shardOfQuota } from '../../domain/basics/shard.ts'
 import { bigints, smallints, texts } from './arrays.ts'
 
 /** The columns by which statements find rows: each begins with the shard, as every primary key does. */

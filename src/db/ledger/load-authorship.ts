@@ -1,4 +1,4 @@
-import type { AuthoredAction, Authorship } from '../../domain/authorship.ts'
+import type { AuthoredAction, Authorship } from '../../domain/units/authorship.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'

@@ -1,5 +1,5 @@
-import type { EndedQuota } from '../../domain/draft.ts'
-import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
+import { QUOTA_KINDS } from '../../domain/quotas/quota-settings.ts'
+import type { EndedQuota } from '../../domain/units/draft.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USER_KEY } from './keys.ts'

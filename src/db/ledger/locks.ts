@@ -1,5 +1,5 @@
-import type { Allowance } from '../../domain/quota.ts'
-import { formatTimestamp } from '../../domain/time.ts'
+import type { Allowance } from '../../domain/quotas/quota.ts'
+import { formatTimestamp } from '../../domain/time/time.ts'
 import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY, USER_KEY } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'

@@ -1,5 +1,5 @@
-import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } from '../../domain/reservation.ts'
-import { UnknownValue } from '../../domain/unknown-value.ts'
+import { UnknownValue } from '../../domain/basics/unknown-value.ts'
+import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } from '../../domain/units/reservation.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { numberArray } from './arrays.ts'

@@ -1,5 +1,5 @@
-import type { EpochMs } from '../../domain/time.ts'
-import { UnknownValue } from '../../domain/unknown-value.ts'
+import { UnknownValue } from '../../domain/basics/unknown-value.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { parseTimestamptz } from '../connection/values.ts'
 

@@ -1,4 +1,4 @@
-import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time/time.ts'
 import type { StatementCall } from '../connection/pipelined-connection.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import type { ArrayColumn } from './arrays.ts'

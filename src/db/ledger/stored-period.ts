@@ -1,4 +1,4 @@
-import type { QuotaIdentity } from '../../domain/quota-settings.ts'
+import type { QuotaIdentity } from '../../domain/quotas/quota-settings.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 
 type Fields = Pick<QuotaIdentity, 'period' | 'anchor' | 'per' | 'counts'>

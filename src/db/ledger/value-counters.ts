@@ -1,5 +1,5 @@
-import { shardOfQuota } from '../../domain/shard.ts'
-import type { CounterPlace, ValueCounter } from '../../domain/value-counter.ts'
+import { shardOfQuota } from '../../domain/basics/shard.ts'
+import type { CounterPlace, ValueCounter } from '../../domain/units/value-counter.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { bigints, hashes, smallints, timestamps } from './arrays.ts'

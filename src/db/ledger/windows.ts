@@ -1,5 +1,5 @@
-import type { Correction } from '../../domain/draft.ts'
-import type { ClosedWindow } from '../../domain/quota.ts'
+import type { ClosedWindow } from '../../domain/quotas/quota.ts'
+import type { Correction } from '../../domain/units/draft.ts'
 import { sql } from '../connection/sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'

@@ -1,5 +1,5 @@
-import type { RecordedAction } from '../../domain/authorship.ts'
-import type { Reservation } from '../../domain/reservation.ts'
+import type { RecordedAction } from '../../domain/units/authorship.ts'
+import type { Reservation } from '../../domain/units/reservation.ts'
 import { sql } from '../connection/sql.ts'
 import {
   bigintLists,

@@ -1,5 +1,5 @@
 /** Pages of lists. A list selects rows by its own SQL; here is what all of them do with that. */
-import type { EpochMs } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'

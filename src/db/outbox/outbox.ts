@@ -1,7 +1,8 @@
 /** Reads events. `outbox-writes.ts` writes them. */
-import type { EventKey } from '../../domain/event.ts'
-import { SHARD_COUNT, type Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { SHARD_COUNT, type Shard } from '../../domain/basics/shard.ts'
+import type { EventKey } from '../../domain/events/event.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 

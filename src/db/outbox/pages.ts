@@ -1,7 +1,8 @@
 /** Reads pages of the outbox, oldest first, for the feed. A page costs what it shows, and not a page of every shard. */
-import type { EventKey } from '../../domain/event.ts'
-import { SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { SHARDS, type Shard, shardOf } from '../../domain/basics/shard.ts'
+import type { EventKey } from '../../domain/events/event.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'

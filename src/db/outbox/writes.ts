@@ -2,9 +2,10 @@
  * Writes events, as the last statements of a transaction: the row of the shard in `shard_head` stays locked until the
  * commit, so that the order of event numbers is the order of commits.
  */
-import type { ExpiryPosition, OutboxEvent, SystemEvent } from '../../domain/outbox-event.ts'
-import { type Shard, shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { type Shard, shardOf } from '../../domain/basics/shard.ts'
+import type { ExpiryPosition, OutboxEvent, SystemEvent } from '../../domain/events/outbox-event.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

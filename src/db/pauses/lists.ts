@@ -1,7 +1,7 @@
 /** The list of pauses, newest first. */
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import type { Pause, PauseOrigin } from '../../domain/pause.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import type { Pause, PauseOrigin } from '../../domain/pauses/pause.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'

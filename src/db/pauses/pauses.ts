@@ -1,8 +1,8 @@
 /** Rows of pauses, all of them in one shard: see the migration `pauses`. */
-import { MAX_PAUSES } from '../../domain/bounds.ts'
-import type { Pause, PauseDraft, UnliftedPause } from '../../domain/pause.ts'
-import { COMMON_SHARD } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { MAX_PAUSES } from '../../domain/basics/bounds.ts'
+import { COMMON_SHARD } from '../../domain/basics/shard.ts'
+import type { Pause, PauseDraft, UnliftedPause } from '../../domain/pauses/pause.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

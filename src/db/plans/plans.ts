@@ -1,7 +1,7 @@
 /** Rows of plans. There are few, all in one shard: see the migration `plans`. */
-import { MAX_INTEGER, MAX_PLANS } from '../../domain/bounds.ts'
-import { type Plan, type PlanVersion, slotOf } from '../../domain/plan.ts'
-import { COMMON_SHARD } from '../../domain/shard.ts'
+import { MAX_INTEGER, MAX_PLANS } from '../../domain/basics/bounds.ts'
+import { COMMON_SHARD } from '../../domain/basics/shard.ts'
+import { type Plan, type PlanVersion, slotOf } from '../../domain/plans/plan.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'

@@ -1,8 +1,9 @@
 /** Which users have which plan: a part of their accounts, and of the quotas that the plan gave. */
-import type { PlanVersion } from '../../domain/plan.ts'
-import type { Quota } from '../../domain/quota.ts'
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import type { PlanVersion } from '../../domain/plans/plan.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

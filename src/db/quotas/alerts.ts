@@ -1,8 +1,9 @@
 /** Marks of quotas (`quota_alert`): the list of quotas that are running out, and how marks are kept. */
-import type { Quota } from '../../domain/quota.ts'
-import { quotaAlertsOf } from '../../domain/quota-alert.ts'
-import { type Shard, shardOfQuota } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { type Shard, shardOfQuota } from '../../domain/basics/shard.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import { quotaAlertsOf } from '../../domain/quotas/quota-alert.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'

@@ -1,7 +1,7 @@
 /** The conditions of lists of quotas, in SQL. */
-import type { QuotaStatus } from '../../domain/quota.ts'
-import type { QuotaKind } from '../../domain/quota-settings.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { QuotaStatus } from '../../domain/quotas/quota.ts'
+import type { QuotaKind } from '../../domain/quotas/quota-settings.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { type Sql, sql } from '../connection/sql.ts'

@@ -2,10 +2,10 @@
  * Quotas that have expired, in the order in which `quota.expired` is emitted: by `expires_at` and id. `shard_head` keeps
  * up to where that was done, so no quota is written.
  */
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import type { Quota } from '../../domain/quota.ts'
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS, BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'

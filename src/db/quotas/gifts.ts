@@ -1,7 +1,8 @@
 /** What gifts of units read beside the unexpired quotas of users. */
-import type { Quota } from '../../domain/quota.ts'
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

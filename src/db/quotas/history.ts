@@ -1,8 +1,8 @@
 /** The past of a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { type ClosedWindow, roll } from '../../domain/quota.ts'
-import { shardOf, shardOfQuota } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import { shardOf, shardOfQuota } from '../../domain/basics/shard.ts'
+import { type ClosedWindow, roll } from '../../domain/quotas/quota.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import { type AuditedChange, type AuditKey, listChanges } from '../changes/audit.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'

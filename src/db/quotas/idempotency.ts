@@ -1,7 +1,7 @@
 /** Answers to calls that carried an Idempotency-Key. */
 import { createHash } from 'node:crypto'
-import { SHARD_COUNT, type Shard, shardFrom } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { SHARD_COUNT, type Shard, shardFrom } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Transaction } from '../connection/database.ts'
 import { violatedUnique } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'

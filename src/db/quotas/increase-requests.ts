@@ -1,8 +1,8 @@
 /** Rows of users' requests for more units. Each lies in the shard of its user, which its id holds. */
-import { MAX_INTEGER, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
-import type { IncreaseRequest, RequestStatus } from '../../domain/increase-request.ts'
-import { type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
-import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { MAX_INTEGER, MAX_REQUESTS_PER_DAY } from '../../domain/basics/bounds.ts'
+import { type Shard, shardOf, shardOfQuota } from '../../domain/basics/shard.ts'
+import type { IncreaseRequest, RequestStatus } from '../../domain/quotas/increase-request.ts'
+import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'

@@ -1,8 +1,9 @@
 /** Pages of quotas. No list over all users reads more than a bounded number of rows. */
-import { usedShareOf } from '../../domain/alerts.ts'
-import { type Quota, remainingOf, roll } from '../../domain/quota.ts'
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import { usedShareOf } from '../../domain/quotas/alerts.ts'
+import { type Quota, remainingOf, roll } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'

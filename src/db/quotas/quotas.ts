@@ -1,8 +1,9 @@
 /** Rows of quotas and of their users' accounts. */
-import type { Quota } from '../../domain/quota.ts'
-import { SETTING_NAMES, TIME_NAMES } from '../../domain/quota-settings.ts'
-import { quotaIdOf, shardOf, shardOfQuota } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { quotaIdOf, shardOf, shardOfQuota } from '../../domain/basics/shard.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import { SETTING_NAMES, TIME_NAMES } from '../../domain/quotas/quota-settings.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'

@@ -1,7 +1,8 @@
 /** Removes deleted quotas, with everything that belongs to them. */
-import { QUOTA_KINDS, type QuotaKind } from '../../domain/quota-settings.ts'
-import type { Shard } from '../../domain/shard.ts'
-import { requireKnown } from '../../domain/unknown-value.ts'
+
+import type { Shard } from '../../domain/basics/shard.ts'
+import { requireKnown } from '../../domain/basics/unknown-value.ts'
+import { QUOTA_KINDS, type QuotaKind } from '../../domain/quotas/quota-settings.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { TOTALS } from './conditions.ts'

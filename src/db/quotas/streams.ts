@@ -3,8 +3,8 @@
  * list reads the whole table. Which index a stream walks does not depend on statistics: its conditions and its order
  * fit that index only, or fit the smallest of several.
  */
-import { EXHAUSTED } from '../../domain/alerts.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { EXHAUSTED } from '../../domain/quotas/alerts.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'

@@ -1,5 +1,5 @@
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'

@@ -1,7 +1,8 @@
 /** Removes old denials from the log. */
-import type { DenialKey } from '../../domain/denial.ts'
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
+import type { DenialKey } from '../../domain/units/denial.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

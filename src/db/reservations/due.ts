@@ -1,5 +1,5 @@
-import { SHARDS, type Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { SHARDS, type Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'

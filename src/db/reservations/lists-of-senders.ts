@@ -3,9 +3,10 @@
  * made millions and have settled all but a few, so the list follows the index of the sweeper, `reservation_expiry`, from where
  * every reservation is known to be closed: what it reads are reservations that have not expired, not all there are.
  */
-import type { ReservationState } from '../../domain/reservation.ts'
-import { SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { SHARDS, type Shard, shardOf } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
+import type { ReservationState } from '../../domain/units/reservation.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'

@@ -1,6 +1,6 @@
 /** Removes what has been kept long enough, in pages. Each page is a short transaction. */
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

@@ -1,5 +1,5 @@
 /** Removes settled reservations, and keeps what they used: retention after a time, an erasure at once. */
-import type { Shard } from '../../domain/shard.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
 import type { SqlValue, Transaction } from '../connection/database.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 

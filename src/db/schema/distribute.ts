@@ -1,5 +1,5 @@
 /** Distributes the tables of a database over a cluster. It can be repeated, and goes on where it was interrupted. */
-import { SHARD_COUNT } from '../../domain/shard.ts'
+import { SHARD_COUNT } from '../../domain/basics/shard.ts'
 import { countServiceSessions } from '../cluster/idle.ts'
 import { type ClusterFault, clusterFaults, prepareNodes } from '../cluster/nodes.ts'
 import { distributeTables, readTables, type Table, undistributedTables } from '../cluster/tables.ts'

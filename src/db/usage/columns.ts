@@ -1,5 +1,5 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
-import { DENIAL_REASONS } from '../../domain/reservation.ts'
+import { DENIAL_REASONS } from '../../domain/units/reservation.ts'
 import type { Store } from '../connection/database.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { OF_ALL_SHARDS, USAGE_KIND_CODES } from '../ledger/add-usage.ts'

@@ -1,5 +1,5 @@
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'

@@ -4,9 +4,9 @@
  * No snapshot is held for the length of an export. Instead, what compaction may move while one runs is read of each user in
  * one short snapshot, from all three tables; what is too recent for that is read in pages.
  */
-import { USAGE_DETAIL_DAYS } from '../../domain/bounds.ts'
-import { SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { USAGE_DETAIL_DAYS } from '../../domain/basics/bounds.ts'
+import { SHARDS, type Shard, shardOf } from '../../domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import type { Database } from '../connection/database.ts'
 import { joinSql, sql, sqlName, sqlText } from '../connection/sql.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from '../connection/transaction-settings.ts'

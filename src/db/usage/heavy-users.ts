@@ -1,6 +1,6 @@
 /** Sums of users with very many rows of usage: by quarter of an hour, without quotas, countries and message types. */
-import type { Shard } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import { type Database, inSnapshot, type Queryable } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'

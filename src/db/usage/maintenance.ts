@@ -1,6 +1,6 @@
 /** The progress of the maintenance of usage, and of what follows from it, in each shard: a walk over the shard's users for each task. */
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

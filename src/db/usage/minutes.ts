@@ -1,7 +1,7 @@
 /** SQL by which the rollup of usage counts minutes for the breaker. */
 
-import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
-import { HOUR_MS } from '../../domain/time.ts'
+import { USAGE_BUCKET_MS } from '../../domain/basics/bounds.ts'
+import { HOUR_MS } from '../../domain/time/time.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USAGE_KIND_CODES } from '../ledger/add-usage.ts'
 import { isReturned } from './columns.ts'

@@ -1,5 +1,5 @@
 /** Usage of all users. Its cost does not grow with their number: it reads totals, or a limited number of rows. */
-import type { UserUsageGroup } from '../../domain/usage.ts'
+import type { UserUsageGroup } from '../../domain/units/usage.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'

@@ -1,5 +1,5 @@
-import type { Shard } from '../../domain/shard.ts'
-import { UnknownValue } from '../../domain/unknown-value.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
+import { UnknownValue } from '../../domain/basics/unknown-value.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'

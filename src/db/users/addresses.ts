@@ -1,7 +1,7 @@
 /** Where users have messages about their own events sent to, and who changed that. */
-import { type Shard, shardOf } from '../../domain/shard.ts'
-import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS, removalTime } from '../../domain/time.ts'
-import { MAX_LINKS_PER_HOUR, type UserAddress } from '../../domain/user-address.ts'
+import { type Shard, shardOf } from '../../domain/basics/shard.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS, removalTime } from '../../domain/time/time.ts'
+import { MAX_LINKS_PER_HOUR, type UserAddress } from '../../domain/users/user-address.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -1,8 +1,9 @@
 /** The list of customers: the figures of all users in the order of one of them, with the quotas of those on a page. */
-import { type CustomerState, isRisk, urgenciesOf } from '../../domain/customer-standing.ts'
-import type { Quota } from '../../domain/quota.ts'
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import { type CustomerState, isRisk, urgenciesOf } from '../../domain/forecasts/customer-standing.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'

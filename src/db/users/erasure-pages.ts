@@ -2,8 +2,8 @@
  * The pages of an erasure: each removes rows of the user in a transaction of its own, and counts in the record what it
  * removed. All of them can be repeated, so an erasure goes on after a crash where it was.
  */
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { shardOf } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { forgetUser } from '../breaker/settings.ts'
 import { CHANGE_LOGS } from '../changes/logs.ts'
 import { shardFilter } from '../cluster/parts.ts'

@@ -1,8 +1,9 @@
 /** The erasure of a user: its record, and its beginning. `erasure-pages.ts` removes the rows. */
-import { QUOTA_KINDS, type QuotaKind } from '../../domain/quota-settings.ts'
-import { shardOf } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
-import { requireKnown } from '../../domain/unknown-value.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import { requireKnown } from '../../domain/basics/unknown-value.ts'
+import { QUOTA_KINDS, type QuotaKind } from '../../domain/quotas/quota-settings.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -1,5 +1,5 @@
 /** The names of principals that have a role, from their tokens. People read them beside subjects; nothing is decided by them. */
-import type { EpochMs } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

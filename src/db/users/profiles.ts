@@ -1,8 +1,8 @@
 /** What another system calls the users: their profiles, the references that name them, and who changed them. */
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
-import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
-import { emptyProfile, type UserProfile } from '../../domain/user-profile.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import { type Shard, shardOf, shardOfReference } from '../../domain/basics/shard.ts'
+import { type EpochMs, MINUTE_MS } from '../../domain/time/time.ts'
+import { emptyProfile, type UserProfile } from '../../domain/users/user-profile.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

@@ -1,9 +1,10 @@
 /** Everything of one user, in pages, for an export. What lists of quotas and reservations read, and usage (`usage-export.ts`), is not repeated here. */
-import type { DenialKey } from '../../domain/denial.ts'
-import type { ExplanationView } from '../../domain/explanation.ts'
-import type { Pause } from '../../domain/pause.ts'
-import type { Quota } from '../../domain/quota.ts'
-import { shardOf } from '../../domain/shard.ts'
+
+import { shardOf } from '../../domain/basics/shard.ts'
+import type { Pause } from '../../domain/pauses/pause.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
+import type { DenialKey } from '../../domain/units/denial.ts'
+import type { ExplanationView } from '../../domain/units/explanation.ts'
 import type { Database } from '../connection/database.ts'
 import { joinSql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../domain/bounds.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
 import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import type { RangeProof } from './proof.ts'
 

@@ -2,10 +2,11 @@
  * What users' plans say is what their quotas say, but for what was changed by hand. Plans lie in one shard and quotas in all, so that no
  * statement of a cluster compares them: the domain does.
  */
-import type { PlanVersion } from '../../domain/plan.ts'
-import { planDifferences } from '../../domain/plan-differences.ts'
-import type { Quota } from '../../domain/quota.ts'
-import type { Shard } from '../../domain/shard.ts'
+
+import type { Shard } from '../../domain/basics/shard.ts'
+import type { PlanVersion } from '../../domain/plans/plan.ts'
+import { planDifferences } from '../../domain/plans/plan-differences.ts'
+import type { Quota } from '../../domain/quotas/quota.ts'
 import type { Database } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'

@@ -1,4 +1,4 @@
-import { timeZoneName } from '../../domain/window.ts'
+import { timeZoneName } from '../../domain/time/window.ts'
 import type { Database } from '../connection/database.ts'
 import { isStatementTimeout } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'

@@ -2,7 +2,7 @@
  * The reference in a user's profile names that user, and a reference that names a user is in that user's profile. The two lie in different
  * shards, so no statement of a cluster compares them.
  */
-import type { Shard } from '../../domain/shard.ts'
+import type { Shard } from '../../domain/basics/shard.ts'
 import type { Database } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'

@@ -1,4 +1,4 @@
-import { type Shard, shardOfQuota } from '../../domain/shard.ts'
+import { type Shard, shardOfQuota } from '../../domain/basics/shard.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql } from '../connection/sql.ts'

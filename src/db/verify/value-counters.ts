@@ -2,9 +2,10 @@
  * Of caps that count each value by itself, the counters of the open window are the sums over the reservations. Which window is open the
  * calendar says, and so the domain. Counters of other windows are on their way out: what settles leaves them alone.
  */
-import { type Quota, roll } from '../../domain/quota.ts'
-import type { Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+
+import type { Shard } from '../../domain/basics/shard.ts'
+import { type Quota, roll } from '../../domain/quotas/quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

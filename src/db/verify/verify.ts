@@ -6,8 +6,8 @@
  * by a transaction. One snapshot for everything would keep PostgreSQL from removing dead versions of busy rows, and
  * slow senders down twentyfold within half a minute.
  */
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/basics/shard.ts'
 import type { Database, SqlValue } from '../connection/database.ts'
 import { isStatementTimeout } from '../connection/errors.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'

@@ -1,7 +1,7 @@
 /** Rows of deliveries: claimed, and settled. `fan-out.ts` writes them, `webhook-upkeep.ts` removes them. */
-import type { EventKey } from '../../domain/event.ts'
-import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
-import { type DeliveryStatus, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
+import type { EventKey } from '../../domain/events/event.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time/time.ts'
+import { type DeliveryStatus, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhooks/webhook.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

@@ -1,5 +1,5 @@
-import { SHARDS, type Shard } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { SHARDS, type Shard } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'

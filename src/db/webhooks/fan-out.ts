@@ -2,10 +2,11 @@
  * Writes a delivery for each event that a webhook takes. The events stay in the database: each page is one statement over
  * ranges of event numbers, so that its cost is bounded whichever types the webhook takes.
  */
-import { dueAt } from '../../domain/digest.ts'
-import { type Shard, shardFrom } from '../../domain/shard.ts'
-import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time.ts'
-import type { Webhook } from '../../domain/webhook.ts'
+
+import { type Shard, shardFrom } from '../../domain/basics/shard.ts'
+import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time/time.ts'
+import { dueAt } from '../../domain/webhooks/digest.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { type Sql, sql } from '../connection/sql.ts'

@@ -2,11 +2,12 @@
  * The work that follows in pages on a change of a webhook with many deliveries: a new beginning, another digest, a deletion, and
  * the removal of deliveries that ended long ago.
  */
-import { LONGEST_WAIT_MS } from '../../domain/backoff.ts'
-import { dueAt } from '../../domain/digest.ts'
-import type { EventKey } from '../../domain/event.ts'
-import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time.ts'
-import { type Digest, ROTATION_OVERLAP_MS } from '../../domain/webhook.ts'
+
+import type { EventKey } from '../../domain/events/event.ts'
+import { LONGEST_WAIT_MS } from '../../domain/time/backoff.ts'
+import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time/time.ts'
+import { dueAt } from '../../domain/webhooks/digest.ts'
+import { type Digest, ROTATION_OVERLAP_MS } from '../../domain/webhooks/webhook.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

@@ -1,7 +1,7 @@
 /** Deliveries that become messages to people: claimed with a bound on messages per minute, over all processes. */
-import { type EventKey, eventIdOf } from '../../domain/event.ts'
-import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
-import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
+import { type EventKey, eventIdOf } from '../../domain/events/event.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time/time.ts'
+import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhooks/webhook.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'

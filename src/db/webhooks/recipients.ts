@@ -1,7 +1,7 @@
 /** The addresses of users, as messages about their own events need them. `src/db/users/addresses.ts` sets them. */
-import { shardOf } from '../../domain/shard.ts'
-import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
-import type { UserAddress } from '../../domain/user-address.ts'
+import { shardOf } from '../../domain/basics/shard.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time/time.ts'
+import type { UserAddress } from '../../domain/users/user-address.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'

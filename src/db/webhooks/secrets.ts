@@ -1,6 +1,6 @@
 /** The secrets of webhooks. No other file reads or writes them; only what signs and what rotates needs them. */
-import type { EpochMs } from '../../domain/time.ts'
-import type { Webhook, WebhookSecrets } from '../../domain/webhook.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
+import type { Webhook, WebhookSecrets } from '../../domain/webhooks/webhook.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

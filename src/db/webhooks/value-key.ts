@@ -1,6 +1,6 @@
 /** The key that hashes the recipients and tags which caps count each by itself. It is made once, and encrypted, unless SECRETS_KEY is turned off later. */
 import { randomBytes } from 'node:crypto'
-import { shardFrom } from '../../domain/shard.ts'
+import { shardFrom } from '../../domain/basics/shard.ts'
 import type { Database, Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { isSealed, type SecretKeys, UnreadableSecret, VALUE_KEY } from './secret-keys.ts'

@@ -1,7 +1,7 @@
 /** Rows of webhooks. Deleted ones stay until their deliveries are removed (`webhook-upkeep.ts`), and are not seen here. */
-import { quotaIdOf, SHARD_COUNT, shardFrom, shardOfQuota } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
-import type { Webhook } from '../../domain/webhook.ts'
+import { quotaIdOf, SHARD_COUNT, shardFrom, shardOfQuota } from '../../domain/basics/shard.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'

@@ -2,9 +2,9 @@
 import type { JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
 import { isReference } from '../../contract/patterns.ts'
-import { isNameOfService, isSubject, shownName } from '../../domain/principal-name.ts'
-import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/role.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/basics/role.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
+import { isNameOfService, isSubject, shownName } from '../../domain/users/principal-name.ts'
 import { invalidToken } from './refusals.ts'
 
 /** The owner of a valid token. Shared between requests, so it is read-only. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { rolesWith } from '../../domain/role.ts'
+import { rolesWith } from '../../domain/basics/role.ts'
 import { Problem } from '../../errors.ts'
 import { type AddressOf, clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'

@@ -2,7 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { AuthKey } from '../../config/config.ts'
-import { MEMORY_MS } from '../../domain/memories.ts'
+import { MEMORY_MS } from '../../domain/time/memories.ts'
 import { Problem } from '../../errors.ts'
 import { ED25519, type KeyLog, openKeyFiles } from './key-files.ts'
 import type { KeyRing } from './key-ring.ts'

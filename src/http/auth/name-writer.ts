@@ -1,8 +1,8 @@
 /** Stores the names in tokens in the background, so that people can read them beside the subjects of changes. */
 import type { Log } from '../../db/connection/database.ts'
 import type { SeenName } from '../../db/users/principal-names.ts'
-import { MEMORY_MS } from '../../domain/memories.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { MEMORY_MS } from '../../domain/time/memories.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { createExpiringMap } from '../platform/expiring-map.ts'
 import type { Principal } from './claims.ts'
 

@@ -1,7 +1,7 @@
 /** The identity provider for signing in to the console, as far as the service itself needs it. */
 import type { OidcConfig } from '../../config/config.ts'
-import { MEMORY_MS } from '../../domain/memories.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { MEMORY_MS } from '../../domain/time/memories.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { Problem } from '../../errors.ts'
 
 /** The discovery document (OpenID Connect Discovery 1.0, section 3). The console reads the rest of it. */

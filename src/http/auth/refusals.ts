@@ -1,7 +1,7 @@
 /** How a request without a valid token, or whose token does not allow the call, is refused. */
 import { errors, type JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
-import { type Permission, type Role, rolesWith } from '../../domain/role.ts'
+import { type Permission, type Role, rolesWith } from '../../domain/basics/role.ts'
 import { Problem, type RefusalReason } from '../../errors.ts'
 
 const MAX_TOKEN_LENGTH = 8_192

@@ -1,10 +1,10 @@
 /** Changes of many: what is selected is changed in steps, and reported as lines of JSON. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Author } from '../../admin/author.ts'
-import { type BegunBulk, beginBulk } from '../../admin/bulk-change.ts'
+import type { Author } from '../../admin/kit/author.ts'
+import { type BegunBulk, beginBulk } from '../../admin/many/bulk-change.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time/time.ts'
 import { Problem } from '../../errors.ts'
 import { UNBUFFERED } from '../platform/headers.ts'
 import { keyMismatch, problemOf } from '../platform/problems.ts'

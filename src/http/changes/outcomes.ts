@@ -6,12 +6,12 @@ import {
   MAX_PLANS,
   MAX_QUOTAS_PER_USER,
   MAX_REQUESTS_PER_DAY,
-} from '../../domain/bounds.ts'
-import type { IncreaseRequest } from '../../domain/increase-request.ts'
-import { HOUR_MS } from '../../domain/time.ts'
-import type { UnknownValue } from '../../domain/unknown-value.ts'
-import { MAX_LINKS_PER_HOUR } from '../../domain/user-address.ts'
-import { MAX_WEBHOOKS } from '../../domain/webhook.ts'
+} from '../../domain/basics/bounds.ts'
+import type { UnknownValue } from '../../domain/basics/unknown-value.ts'
+import type { IncreaseRequest } from '../../domain/quotas/increase-request.ts'
+import { HOUR_MS } from '../../domain/time/time.ts'
+import { MAX_LINKS_PER_HOUR } from '../../domain/users/user-address.ts'
+import { MAX_WEBHOOKS } from '../../domain/webhooks/webhook.ts'
 import { type ErrorCode, invalidRequest, Problem, type ValidationIssue } from '../../errors.ts'
 import { keyMismatch, unknownValue } from '../platform/problems.ts'
 import { rateLimited } from '../platform/rate-limiter.ts'

@@ -1,8 +1,8 @@
 /** What changes have in common in their requests: who makes them, and the version that they are based on. */
 import type { FastifyRequest } from 'fastify'
-import type { Author } from '../../admin/author.ts'
-import type { VersionCheck } from '../../admin/lock-quota.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import type { Author } from '../../admin/kit/author.ts'
+import type { VersionCheck } from '../../admin/kit/lock-quota.ts'
+import type { EpochMs } from '../../domain/time/time.ts'
 import { principalOf } from '../auth/guard.ts'
 
 /** Who makes a change, when, and by which request. */

@@ -11,9 +11,9 @@ import {
   listCustomers,
   searchCustomers,
 } from '../../db/users/customers.ts'
-import { FIGURE_DAYS, NEWLY_GROWN } from '../../domain/customer-figures.ts'
-import { isRisk, type Standing, standingOf } from '../../domain/customer-standing.ts'
-import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { FIGURE_DAYS, NEWLY_GROWN } from '../../domain/forecasts/customer-figures.ts'
+import { isRisk, type Standing, standingOf } from '../../domain/forecasts/customer-standing.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time/time.ts'
 import { cursorInteger } from '../platform/cursors.ts'
 import { giveWay } from '../platform/turns.ts'
 import { listOf } from '../resource/list.ts'

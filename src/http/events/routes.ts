@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { EventsQuery } from '../../contract/events.ts'
-import { formatTimestamp } from '../../domain/time.ts'
+import { formatTimestamp } from '../../domain/time/time.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../events/cursor.ts'
 import { type Feed, type FeedQuery, MAX_WAITING } from '../../events/feed.ts'

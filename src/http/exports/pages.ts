@@ -1,8 +1,8 @@
 import type { ExportUsageQuery, UsageRecord } from '../../contract/exports.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { exportUsage, type StoredUsage } from '../../db/usage/export.ts'
-import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
-import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time/time.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { countsOf } from '../usage/responses.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Repeated } from '../../admin/idempotency.ts'
+import type { Repeated } from '../../admin/kit/idempotency.ts'
 import {
   approveRequest,
   declineRequest,
@@ -8,7 +8,7 @@ import {
   type RequestDraft,
   type RequestMade,
   withdrawRequest,
-} from '../../admin/increase-requests.ts'
+} from '../../admin/quotas/increase-requests.ts'
 import {
   ApproveReq,
   DeclineReq,
@@ -20,8 +20,8 @@ import {
 } from '../../contract/increase-requests.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
-import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
-import { type IncreaseRequest, ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
+import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/basics/bounds.ts'
+import { type IncreaseRequest, ownRequestViewOf, requestViewOf } from '../../domain/quotas/increase-request.ts'
 import { userIdOf } from '../auth/guard.ts'
 import { accepted } from '../changes/outcomes.ts'
 import { authorOf, boundedAuthorOf } from '../changes/requests.ts'

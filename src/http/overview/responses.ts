@@ -1,5 +1,5 @@
 import { OVERVIEW_PARTS, type OverviewPart, type UnreadReason } from '../../contract/overview.ts'
-import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time/time.ts'
 import { Problem } from '../../errors.ts'
 import type { OverviewParts } from './parts.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { OverviewQuery } from '../../contract/overview.ts'
-import { timeZoneName } from '../../domain/window.ts'
+import { timeZoneName } from '../../domain/time/window.ts'
 import type { ServerParts } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'

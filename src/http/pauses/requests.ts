@@ -1,5 +1,5 @@
 import type { PauseReq } from '../../contract/pauses.ts'
-import type { PauseDraft } from '../../domain/pause.ts'
+import type { PauseDraft } from '../../domain/pauses/pause.ts'
 import { timestampOf } from '../platform/formats.ts'
 
 /** A validated body as a draft of the domain. Lists are kept in one order, in which they are compared. */

@@ -1,5 +1,5 @@
 import type { CreatePlanReq } from '../../contract/plans.ts'
-import type { SlotDraft } from '../../domain/plan.ts'
+import type { SlotDraft } from '../../domain/plans/plan.ts'
 import { canonical } from '../quotas/requests.ts'
 
 /** A slot in the form in which it is stored and compared. */

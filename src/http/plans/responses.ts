@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type Plan, planViewOf } from '../../domain/plan.ts'
+import { type Plan, planViewOf } from '../../domain/plans/plan.ts'
 import { found, refusal } from '../changes/outcomes.ts'
 import { etagOf } from '../changes/requests.ts'
 

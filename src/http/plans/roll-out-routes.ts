@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { givePlanInSteps, givePlanStep, type PlanTerms, previewPlanStep } from '../../admin/give-plan.ts'
+import { givePlanInSteps, givePlanStep, type PlanTerms, previewPlanStep } from '../../admin/plans/give-plan.ts'
 import { PlanParams } from '../../contract/plans.ts'
 import { RollOutHeaders, RollOutReq } from '../../contract/roll-out.ts'
 import { findPlan } from '../../db/plans/plans.ts'

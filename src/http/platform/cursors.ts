@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { formatTimestamp, LATEST } from '../../domain/time.ts'
+import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
+import { formatTimestamp, LATEST } from '../../domain/time/time.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { readJson } from './json-text.ts'
 

@@ -1,9 +1,9 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import Format from 'typebox/format'
-import { isCountry } from '../../domain/country.ts'
-import { INVISIBLE } from '../../domain/invisible.ts'
-import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
-import { isLocalTime, timeZoneName } from '../../domain/window.ts'
+import { INVISIBLE } from '../../domain/basics/invisible.ts'
+import { isCountry } from '../../domain/messages/country.ts'
+import { type EpochMs, parseTimestamp } from '../../domain/time/time.ts'
+import { isLocalTime, timeZoneName } from '../../domain/time/window.ts'
 
 /** The string formats of the contract: the domain's check, and what it accepts in words. */
 export const FORMATS: Record<string, { accepts: string; check: (text: string) => boolean }> = {

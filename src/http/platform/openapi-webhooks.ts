@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { EVENTS, WEBHOOK_PAYLOADS } from '../../contract/events.ts'
-import { EVENT_TYPES } from '../../domain/event.ts'
+import { EVENT_TYPES } from '../../domain/events/event.ts'
 
 type Webhooks = NonNullable<Extract<FastifyDynamicSwaggerOptions['openapi'], { webhooks?: unknown }>['webhooks']>
 

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { isUnavailable, PoolFull } from '../../db/connection/database.ts'
 import { UnreadableSecret } from '../../db/webhooks/secret-keys.ts'
-import { UnknownValue } from '../../domain/unknown-value.ts'
+import { UnknownValue } from '../../domain/basics/unknown-value.ts'
 import { Closed, EngineFailure, Overloaded } from '../../engine/completion.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'

@@ -1,5 +1,5 @@
 /** A limit of calls per client and time. Each process counts for itself. */
-import { MINUTE_MS } from '../../domain/time.ts'
+import { MINUTE_MS } from '../../domain/time/time.ts'
 import { Problem } from '../../errors.ts'
 import { createExpiringMap } from './expiring-map.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
 import { rateLimited } from './rate-limiter.ts'
 
 declare module 'fastify' {

@@ -5,7 +5,7 @@ import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quota
 import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, type SenderRequest } from '../../contract/sender.ts'
 import { findQuota } from '../../db/quotas/quotas.ts'
-import type { Outcome } from '../../domain/command.ts'
+import type { Outcome } from '../../domain/units/command.ts'
 import { principalOf, userIdOf } from '../auth/guard.ts'
 import { asUnmade, NotMade } from '../auth/sender-users.ts'
 import { found } from '../changes/outcomes.ts'

@@ -1,9 +1,9 @@
 /** Finds users by their references, and remembers for a short time which one each names, so that a sender's call costs a look-up in memory. */
 import { REFERENCE_RESERVED_MS } from '../../db/users/profiles.ts'
-import { invisibleIn } from '../../domain/invisible.ts'
-import { MEMORY_MS } from '../../domain/memories.ts'
-import { MINUTE_MS } from '../../domain/time.ts'
-import { isMissingValue } from '../../domain/user-profile.ts'
+import { invisibleIn } from '../../domain/basics/invisible.ts'
+import { MEMORY_MS } from '../../domain/time/memories.ts'
+import { MINUTE_MS } from '../../domain/time/time.ts'
+import { isMissingValue } from '../../domain/users/user-profile.ts'
 import { Overloaded } from '../../engine/completion.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 

@@ -1,8 +1,8 @@
 import type { AuthoredRecord, ReservationDetail } from '../../contract/reservations.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { type DetailedReservation, findReservation } from '../../db/reservations/lists.ts'
-import { formatTimestamp } from '../../domain/time.ts'
-import { authorshipViewOf } from '../../domain/view.ts'
+import { formatTimestamp } from '../../domain/time/time.ts'
+import { authorshipViewOf } from '../../domain/units/view.ts'
 import { Problem } from '../../errors.ts'
 import { recordViewOf } from './lists.ts'
 

@@ -1,4 +1,4 @@
-import type { Command } from '../../domain/command.ts'
+import type { Command } from '../../domain/units/command.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Principal } from '../auth/claims.ts'
 

@@ -2,9 +2,9 @@ import type { FastifyReply } from 'fastify'
 import type { Erasure as ErasureView, User, UserEntry, UserProfile as UserProfileView } from '../../contract/users.ts'
 import type { Erasure } from '../../db/users/erasure.ts'
 import type { ListedUser, UserRecord } from '../../db/users/users.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
-import type { UserProfile } from '../../domain/user-profile.ts'
-import { profileViewOf } from '../../domain/view.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/time/time.ts'
+import { profileViewOf } from '../../domain/units/view.ts'
+import type { UserProfile } from '../../domain/users/user-profile.ts'
 import { etagOf } from '../changes/requests.ts'
 
 export function entryViewOf({ user_id, quotas, last_activity_at }: ListedUser): UserEntry {

@@ -1,6 +1,12 @@
-import { isOwnEventType, OWN_EVENT_TYPES, USUAL_OWN_EVENT_TYPES } from '../../domain/event.ts'
-import { DESTINATIONS, type Digest, shortenedUrl, type Webhook, type WebhookKind } from '../../domain/webhook.ts'
-import { timeZoneName } from '../../domain/window.ts'
+import { isOwnEventType, OWN_EVENT_TYPES, USUAL_OWN_EVENT_TYPES } from '../../domain/events/event.ts'
+import { timeZoneName } from '../../domain/time/window.ts'
+import {
+  DESTINATIONS,
+  type Digest,
+  shortenedUrl,
+  type Webhook,
+  type WebhookKind,
+} from '../../domain/webhooks/webhook.ts'
 import { invalidRequest } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import type { RouteContext } from '../context.ts'

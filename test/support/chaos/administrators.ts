@@ -1,6 +1,6 @@
 /** Administrators who create, change and delete quotas, transfer units and give plans during the chaos test. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { HOUR_MS } from '../../../src/domain/time.ts'
+import { HOUR_MS } from '../../../src/domain/time/time.ts'
 import { createCaller, NO_USER } from './caller.ts'
 import type { Answer, Deployment } from './deployment.ts'
 import { FORCING_USERS, HONEST_USER, HOT_USER, PUMPED_USER, USERS } from './messages.ts'

@@ -1,6 +1,7 @@
 /** What must hold of each answer, by itself and beside the answers before it. */
-import type { DenialReason } from '../../../src/domain/reservation.ts'
-import type { EpochMs } from '../../../src/domain/time.ts'
+
+import type { EpochMs } from '../../../src/domain/time/time.ts'
+import type { DenialReason } from '../../../src/domain/units/reservation.ts'
 import type { Reply } from './caller.ts'
 import type { Answer } from './deployment.ts'
 import { isUnknown } from './messages.ts'

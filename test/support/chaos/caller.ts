@@ -1,6 +1,6 @@
 /** Calls that are repeated until a service answers them, as a sender's are. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { EpochMs } from '../../../src/domain/time.ts'
+import type { EpochMs } from '../../../src/domain/time/time.ts'
 import { type Answer, type Deployment, RETENTION_S } from './deployment.ts'
 import type { RunRecord } from './record.ts'
 

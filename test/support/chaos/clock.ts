@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../../src/domain/time.ts'
+import type { EpochMs } from '../../../src/domain/time/time.ts'
 
 /** The services' time at the start of the chaos test. */
 const FIRST = Date.parse('2026-03-14T20:30:00.000Z')

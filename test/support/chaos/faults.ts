@@ -1,7 +1,7 @@
 /** What goes wrong during the chaos test: processes are killed, backends terminated and cancelled, and rows held. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase } from '../../../src/db/connection/database.ts'
-import { shardOf } from '../../../src/domain/shard.ts'
+import { shardOf } from '../../../src/domain/basics/shard.ts'
 import { whenDone } from '../cleanup.ts'
 import { rawSql } from '../sql.ts'
 import { createCaller } from './caller.ts'

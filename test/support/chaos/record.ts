@@ -1,6 +1,6 @@
 /** What callers asked and were answered, and which rows strangers held meanwhile. Times are of `performance.now()`. */
 import { isDeepStrictEqual } from 'node:util'
-import type { EpochMs } from '../../../src/domain/time.ts'
+import type { EpochMs } from '../../../src/domain/time/time.ts'
 
 /** A reservation as an answer shows it. */
 export interface ShownReservation {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
+import { DENIAL_REASONS } from '../../../../src/domain/units/reservation.ts'
 import { type DenialFilters, messageId, messageType, subject } from '../../model/denial-filters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'

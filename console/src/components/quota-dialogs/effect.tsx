@@ -1,6 +1,6 @@
 import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { messageKindOf, sendableUnits } from '../../../../src/domain/sendable.ts'
+import { messageKindOf, sendableUnits } from '../../../../src/domain/forecasts/sendable.ts'
 import type { Api } from '../../api/types.ts'
 import { countryName } from '../../formats.ts'
 import { liveQuotasQuery } from '../../queries/quota.ts'

@@ -8,8 +8,8 @@ import {
   type TextInputProps,
 } from '@mantine/core'
 import { type FormEvent, type ReactNode, use, useState } from 'react'
-import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
-import { countSegments } from '../../../../src/domain/segments.ts'
+import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/basics/bounds.ts'
+import { countSegments } from '../../../../src/domain/messages/segments.ts'
 import { countryLabel, formatList } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { countryOfText, dialedCountryLabel } from '../../model/countries.ts'

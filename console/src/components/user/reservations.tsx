@@ -1,7 +1,7 @@
 import { Anchor, NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
+import { RESERVATION_STATES } from '../../../../src/domain/units/reservation.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { addDays, startOfDay } from '../../model/local-time.ts'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { AUDITED_RESOURCES } from '../../../../src/domain/audit.ts'
+import { AUDITED_RESOURCES } from '../../../../src/domain/events/audit.ts'
 import { saveFile } from '../../components/download.ts'
 import { ExportButton } from '../../components/export-button.tsx'
 import { ChoiceFilter, ClearFilters, filtersOf, TextFilter } from '../../components/filter-fields.tsx'

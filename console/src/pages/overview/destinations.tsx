@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import { isUnusual } from '../../../../src/domain/unusual-traffic.ts'
+import { isUnusual } from '../../../../src/domain/forecasts/unusual-traffic.ts'
 import { Badge } from '../../components/badge.tsx'
 import { unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'

@@ -1,6 +1,6 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link } from 'wouter'
-import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
+import { DENIAL_REASONS } from '../../../../src/domain/units/reservation.ts'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
 import { Section } from '../../components/section.tsx'

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
-import { MAX_RULE_DENIALS } from '../../../../src/domain/bounds.ts'
+import { MAX_RULE_DENIALS } from '../../../../src/domain/basics/bounds.ts'
 import { Units } from '../../components/values.tsx'
 import type { RuleDenials } from '../../model/rule-denials.ts'
 import { texts } from '../../texts/texts.ts'

@@ -1,4 +1,4 @@
-import { PLAN_DEFAULTS, PLAN_FIELD_NAMES, type PlanFields } from '../../../../src/domain/plan-fields.ts'
+import { PLAN_DEFAULTS, PLAN_FIELD_NAMES, type PlanFields } from '../../../../src/domain/plans/plan-fields.ts'
 import type { Api } from '../../api/types.ts'
 import rows from '../../components/data-table.module.css'
 import { type PlanSlot, type SlotDifference, slotDifferences } from '../../model/plan-form.ts'

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
-import { MAX_SLOTS } from '../../../../src/domain/bounds.ts'
+import { MAX_SLOTS } from '../../../../src/domain/basics/bounds.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Icon } from '../../components/icon.tsx'

@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, Textarea } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
+import { MAX_BULK_IDS } from '../../../../src/domain/basics/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { Form, Leave } from '../../components/form.tsx'
 import { TextField } from '../../components/text-field.tsx'

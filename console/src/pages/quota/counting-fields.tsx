@@ -1,5 +1,5 @@
 import { NativeSelect, Radio } from '@mantine/core'
-import { COUNTED_VALUES, COUNTS } from '../../../../src/domain/quota-settings.ts'
+import { COUNTED_VALUES, COUNTS } from '../../../../src/domain/quotas/quota-settings.ts'
 import { Kind } from '../../components/kind.tsx'
 import { changedCounting } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'

@@ -1,6 +1,6 @@
 import { Checkbox, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { TEXT_NAMES } from '../../../../src/domain/quota-settings.ts'
+import { TEXT_NAMES } from '../../../../src/domain/quotas/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'

@@ -1,6 +1,6 @@
 import { Button, Checkbox, CloseButton, Input, TagsInput, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { exceptionsOf, othersThan } from '../../../../src/domain/country.ts'
+import { exceptionsOf, othersThan } from '../../../../src/domain/messages/country.ts'
 import { ChoiceField, ChoicesField } from '../../components/choice-field.tsx'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import { type FieldProps, TextField } from '../../components/text-field.tsx'

@@ -1,7 +1,7 @@
 import { Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { QUOTA_DEFAULTS } from '../../../../src/domain/quota-settings.ts'
+import { QUOTA_DEFAULTS } from '../../../../src/domain/quotas/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { timeColumn, unitsColumn } from '../../components/columns.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
-import { CONTINUED_BY, CONTINUES } from '../../../../src/domain/raised-cap.ts'
+import { CONTINUED_BY, CONTINUES } from '../../../../src/domain/forecasts/raised-cap.ts'
 import type { Api } from '../../api/types.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { texts } from '../../texts/texts.ts'

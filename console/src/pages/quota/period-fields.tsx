@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
-import { canHaveAnchor, JOINED } from '../../../../src/domain/anchor.ts'
-import { COMMON_PERIODS, PERIODS } from '../../../../src/domain/period.ts'
+import { canHaveAnchor, JOINED } from '../../../../src/domain/time/anchor.ts'
+import { COMMON_PERIODS, PERIODS } from '../../../../src/domain/time/period.ts'
 import { monthName } from '../../formats.ts'
 import { perOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'

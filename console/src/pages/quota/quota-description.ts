@@ -1,4 +1,4 @@
-import { exceptionsOf } from '../../../../src/domain/country.ts'
+import { exceptionsOf } from '../../../../src/domain/messages/country.ts'
 import type { Terms } from '../../model/quota-form.ts'
 import type { description } from '../../texts/en/quota-description.ts'
 

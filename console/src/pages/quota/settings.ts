@@ -1,5 +1,5 @@
-import { exceptionsOf } from '../../../../src/domain/country.ts'
-import type { QuotaIdentity, SettingName } from '../../../../src/domain/quota-settings.ts'
+import { exceptionsOf } from '../../../../src/domain/messages/country.ts'
+import type { QuotaIdentity, SettingName } from '../../../../src/domain/quotas/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { countedText, KIND_LABELS } from '../../components/quota-labels.ts'
 import {

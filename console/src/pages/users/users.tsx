@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { CUSTOMER_STATES } from '../../../../src/domain/customer-standing.ts'
+import { CUSTOMER_STATES } from '../../../../src/domain/forecasts/customer-standing.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import classes from '../../components/data-table.module.css'

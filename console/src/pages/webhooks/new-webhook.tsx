@@ -1,7 +1,7 @@
 import { Anchor, Button, Radio, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { WEBHOOK_KINDS } from '../../../../src/domain/webhook.ts'
+import { WEBHOOK_KINDS } from '../../../../src/domain/webhooks/webhook.ts'
 import type { Api } from '../../api/types.ts'
 import { Form } from '../../components/form.tsx'
 import { fieldErrors } from '../../components/form-errors.ts'

@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../../src/domain/webhook.ts'
+import type { WebhookKind } from '../../../../src/domain/webhooks/webhook.ts'
 import type { Api } from '../../api/types.ts'
 import { formatList } from '../../formats.ts'
 import { type Low, lowIn, type WebhookInput } from '../../model/webhook-form.ts'

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
-import { DAY_MS } from '../../../../src/domain/time.ts'
+import { DAY_MS } from '../../../../src/domain/time/time.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { Form, Leave } from '../../components/form.tsx'
 import { fieldErrors } from '../../components/form-errors.ts'

@@ -1,7 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../../src/domain/basics/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { timeColumn } from '../../components/columns.tsx'
 import rows from '../../components/data-table.module.css'

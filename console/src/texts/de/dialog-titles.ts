@@ -1,4 +1,4 @@
-import type { Period } from '../../../../src/domain/period.ts'
+import type { Period } from '../../../../src/domain/time/period.ts'
 import { capitalized } from '../by-period.ts'
 import type { dialogTitles as english } from '../en/dialog-titles.ts'
 import { eachPeriod } from './periods.ts'

@@ -1,4 +1,4 @@
-import type { Period } from '../../../../src/domain/period.ts'
+import type { Period } from '../../../../src/domain/time/period.ts'
 import { byPeriod } from '../by-period.ts'
 
 interface Words {

@@ -1,4 +1,4 @@
-import { JOINED } from '../../../../src/domain/anchor.ts'
+import { JOINED } from '../../../../src/domain/time/anchor.ts'
 import type { description as english } from '../en/quota-description.ts'
 import { eachPeriod, per } from './periods.ts'
 

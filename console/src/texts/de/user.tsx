@@ -1,5 +1,5 @@
 import { VisuallyHidden } from '@mantine/core'
-import type { Period } from '../../../../src/domain/period.ts'
+import type { Period } from '../../../../src/domain/time/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
 import type { user as english } from '../en/user.tsx'
 import { eachPeriod } from './periods.ts'

@@ -1,4 +1,4 @@
-import { exceptionsOf } from '../../../../src/domain/country.ts'
+import { exceptionsOf } from '../../../../src/domain/messages/country.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 import type { values as english } from '../en/values.tsx'
 import { per } from './periods.ts'

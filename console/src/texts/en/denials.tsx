@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { DenialReason } from '../../../../src/domain/reservation.ts'
+import type { DenialReason } from '../../../../src/domain/units/reservation.ts'
 import { countryLabel, formatUnits } from '../../formats.ts'
 
 /** The log of denials, what was considered for a denied message, and the life of a message. */

@@ -1,4 +1,4 @@
-import type { Period } from '../../../../src/domain/period.ts'
+import type { Period } from '../../../../src/domain/time/period.ts'
 import { eachPeriod } from './periods.ts'
 
 const ADJECTIVES = eachPeriod(({ adjective }) => `${adjective} `)

@@ -1,4 +1,4 @@
-import type { ColumnName } from '../../../../src/domain/quota-file.ts'
+import type { ColumnName } from '../../../../src/domain/quotas/quota-file.ts'
 import { formatUnits } from '../../formats.ts'
 
 const COLUMNS: Readonly<Record<ColumnName, string>> = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { DenialReason } from '../../../../src/domain/reservation.ts'
+import type { DenialReason } from '../../../../src/domain/units/reservation.ts'
 import { formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { PlanFields } from '../../../../src/domain/plan-fields.ts'
+import type { PlanFields } from '../../../../src/domain/plans/plan-fields.ts'
 import { formatList, formatUnits } from '../../formats.ts'
 
 const users = (count: number) => `${formatUnits(count)} ${count === 1 ? 'user' : 'users'}`

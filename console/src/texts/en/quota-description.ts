@@ -1,4 +1,4 @@
-import { JOINED } from '../../../../src/domain/anchor.ts'
+import { JOINED } from '../../../../src/domain/time/anchor.ts'
 import { eachPeriod, per } from './periods.ts'
 
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })

@@ -1,4 +1,4 @@
-import type { DenialReason } from '../../../../src/domain/reservation.ts'
+import type { DenialReason } from '../../../../src/domain/units/reservation.ts'
 import { formatRate, formatUnits } from '../../formats.ts'
 
 /** Usage over time. */

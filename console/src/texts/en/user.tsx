@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Period } from '../../../../src/domain/period.ts'
+import type { Period } from '../../../../src/domain/time/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
 import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'

@@ -1,5 +1,5 @@
-import { exceptionsOf } from '../../../../src/domain/country.ts'
-import type { DenialReason } from '../../../../src/domain/reservation.ts'
+import { exceptionsOf } from '../../../../src/domain/messages/country.ts'
+import type { DenialReason } from '../../../../src/domain/units/reservation.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 import { per } from './periods.ts'
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { EventType } from '../../../../src/domain/event.ts'
+import type { EventType } from '../../../../src/domain/events/event.ts'
 import { formatExactPercent, formatUnits } from '../../formats.ts'
 
 /** Webhooks and their deliveries. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { MAX_RESERVED_UNITS } from '../../../domain/bounds.ts'
+import { MAX_RESERVED_UNITS } from '../../../domain/basics/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'

@@ -1,7 +1,7 @@
 /** How the agent answers for a message that is a debt: with the fields of the service, and `debt`. */
 import type { SenderRequest } from '../../../contract/sender.ts'
-import { measureMessage } from '../../../domain/message.ts'
-import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
+import { measureMessage } from '../../../domain/messages/message.ts'
+import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/messages/segment-rules.ts'
 import { invalidRequest, Problem } from '../../../errors.ts'
 
 type State = 'reserved' | 'committed' | 'released'

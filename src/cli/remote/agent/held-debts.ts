@@ -6,7 +6,7 @@ import { toCamel } from '../../../../client/src/names.ts'
 import type { Later } from '../../../../client/src/timers.ts'
 import { type MessageName, messageKey } from '../../../../client/src/user.ts'
 import type { SenderRequest } from '../../../contract/sender.ts'
-import { DEFAULT_TTL_SECONDS } from '../../../domain/bounds.ts'
+import { DEFAULT_TTL_SECONDS } from '../../../domain/basics/bounds.ts'
 import { Problem } from '../../../errors.ts'
 import { messageNameOf } from './message-name.ts'
 

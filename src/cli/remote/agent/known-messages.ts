@@ -4,7 +4,7 @@
  */
 import type { PooledLease } from '../../../../client/src/lease-pool.ts'
 import { type MessageName, messageKey } from '../../../../client/src/user.ts'
-import type { SegmentRules } from '../../../domain/segment-rules.ts'
+import type { SegmentRules } from '../../../domain/messages/segment-rules.ts'
 
 /** For how long a message is known. */
 export const KNOWN_MS = 600_000

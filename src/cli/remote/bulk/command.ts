@@ -1,5 +1,5 @@
-import { BULK_ACTIONS } from '../../../domain/bulk-change.ts'
-import { REFERENCE_NAME, UNIT_NAMES, USER_NAMES } from '../../../domain/user-file.ts'
+import { BULK_ACTIONS } from '../../../domain/quotas/bulk-change.ts'
+import { REFERENCE_NAME, UNIT_NAMES, USER_NAMES } from '../../../domain/quotas/user-file.ts'
 import type { Options } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
 import { toCamel } from '../../../../client/src/names.ts'
 import { isReference } from '../../../contract/patterns.ts'
-import { csvLine } from '../../../domain/csv.ts'
-import type { CsvRow } from '../../../domain/csv-rows.ts'
-import { createRowFaults } from '../../../domain/row-faults.ts'
+import { csvLine } from '../../../domain/basics/csv.ts'
+import type { CsvRow } from '../../../domain/basics/csv-rows.ts'
+import { createRowFaults } from '../../../domain/basics/row-faults.ts'
 import {
   type BadLine,
   REFERENCE,
@@ -15,7 +15,7 @@ import {
   USER_NAMES,
   type UserFileProblem,
   type UserLine,
-} from '../../../domain/user-file.ts'
+} from '../../../domain/quotas/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safe } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'

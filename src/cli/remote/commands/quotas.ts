@@ -2,7 +2,7 @@
 import { AdjustReq } from '../../../contract/adjust.ts'
 import { HistoryQuery, type QuotaAsShown, type QuotaChange } from '../../../contract/quota-history.ts'
 import { AdminListQuery, CreateQuotaReq, QuotaParams, type SmsQuota, UpdateQuotaReq } from '../../../contract/quotas.ts'
-import { QUOTA_SETTINGS } from '../../../domain/quota-settings.ts'
+import { QUOTA_SETTINGS } from '../../../domain/quotas/quota-settings.ts'
 import type { Command } from '../../command.ts'
 import { done, record } from '../answers.ts'
 import { changesIn } from '../changes.ts'

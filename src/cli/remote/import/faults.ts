@@ -1,6 +1,6 @@
 /** Reports the rows of a file that are refused: the first ones by kind on the terminal, all of them in a file. */
-import { csvLine } from '../../../domain/csv.ts'
-import { createRowFaults } from '../../../domain/row-faults.ts'
+import { csvLine } from '../../../domain/basics/csv.ts'
+import { createRowFaults } from '../../../domain/basics/row-faults.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { safe } from '../../safe.ts'
 import { openReport } from '../files.ts'

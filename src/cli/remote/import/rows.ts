@@ -1,7 +1,7 @@
 /** Reads the rows of a file of quotas, CSV or newline-delimited JSON, in bounded memory. */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { CsvError, type CsvRow, createCsvReader } from '../../../domain/csv-rows.ts'
+import { CsvError, type CsvRow, createCsvReader } from '../../../domain/basics/csv-rows.ts'
 import {
   createFileText,
   type FileText,
@@ -9,8 +9,14 @@ import {
   LongLine,
   MAX_LINE_BYTES,
   textOfFile,
-} from '../../../domain/file-text.ts'
-import { columnNames, QUOTA_COLUMNS, type RowFault, readQuotaRow, unknownNames } from '../../../domain/quota-file.ts'
+} from '../../../domain/basics/file-text.ts'
+import {
+  columnNames,
+  QUOTA_COLUMNS,
+  type RowFault,
+  readQuotaRow,
+  unknownNames,
+} from '../../../domain/quotas/quota-file.ts'
 import { readJson } from '../../../http/platform/json-text.ts'
 import type { Issues } from '../../../http/platform/validation.ts'
 import { createRowCheck } from '../../../http/quotas/import.ts'

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { extraGrant } from '../../../../../src/domain/extra-grant.ts'
+import { extraGrant } from '../../../../../src/domain/quotas/extra-grant.ts'
 import type { Api } from '../../../api/types.ts'
 import { statusLabel } from '../../../components/badge.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'

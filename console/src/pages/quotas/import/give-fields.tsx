@@ -1,5 +1,5 @@
 import { NativeSelect, Text } from '@mantine/core'
-import type { UserLine } from '../../../../../src/domain/user-file.ts'
+import type { UserLine } from '../../../../../src/domain/quotas/user-file.ts'
 import { Form } from '../../../components/form.tsx'
 import { RadioField } from '../../../components/radio-field.tsx'
 import { type GiveInput, ONCE_ENDS, onceEndOf, WHICH } from '../../../model/give-input.ts'

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
+import type { BadLine, UserLine } from '../../../../../src/domain/quotas/user-file.ts'
 import type { Api } from '../../../api/types.ts'
 import { Form } from '../../../components/form.tsx'
 import { GivablePlans } from '../../../components/givable-plans.tsx'

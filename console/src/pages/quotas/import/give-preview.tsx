@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { UserLine } from '../../../../../src/domain/user-file.ts'
+import type { UserLine } from '../../../../../src/domain/quotas/user-file.ts'
 import { saveFile } from '../../../components/download.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'

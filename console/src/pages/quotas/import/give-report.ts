@@ -1,4 +1,4 @@
-import { csvLine } from '../../../../../src/domain/csv.ts'
+import { csvLine } from '../../../../../src/domain/basics/csv.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
 import { extrasOf, type Gift, inOrder, type LeftLine, type Plan } from '../../../model/give-plan.ts'

@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { MAX_BULK_IDS } from '../../../../../src/domain/bounds.ts'
-import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
+import { MAX_BULK_IDS } from '../../../../../src/domain/basics/bounds.ts'
+import type { BadLine, UserLine } from '../../../../../src/domain/quotas/user-file.ts'
 import { newIdempotencyKey } from '../../../api/http.ts'
 import type { GiveInput } from '../../../model/give-input.ts'
 import {
