@@ -45,12 +45,14 @@ function createCounts(days: number) {
     for (let quarter = quarterOf(from) + 1; quarter <= quarterOf(to); quarter++) add(late, quarter)
   }
 
-  function* slots({ sent, verified }: typeof minutes, from: number, to: number, width: number): Generator<Slot> {
+  function slots({ sent, verified }: typeof minutes, from: number, to: number, width: number): Slot[] {
+    const found: Slot[] = []
     for (let index = Math.max(0, from); index < to; index++) {
       const start = FIRST_DAY + index * width
       const [ofSent = 0, ofVerified = 0] = [sent[index], verified[index]]
-      if (ofSent !== 0 || ofVerified > 0) yield { start, end: start + width, sent: ofSent, verified: ofVerified }
+      if (ofSent !== 0 || ofVerified > 0) found.push({ start, end: start + width, sent: ofSent, verified: ofVerified })
     }
+    return found
   }
 
   return {
@@ -88,13 +90,11 @@ function createCounts(days: number) {
 
 const settledAt = ({ verifiedAt, returnedAt }: Code) => Math.min(verifiedAt, returnedAt)
 
-/** How many codes were sent in a period that ends now, and are neither verified nor given back: at least as many as a budget counts. */
-function createOpen(periodMs: number) {
-  const sent: Code[] = []
+/** How many of the codes that were sent in a period that ends now are neither verified nor given back: at least as many as a budget counts. */
+function createOpen(sent: readonly Code[], periodMs: number) {
   let [first, open, removedUntil] = [0, 0, 0]
   return {
-    send(code: Code) {
-      sent.push(code)
+    send() {
       open++
     },
     settle(code: Code) {
@@ -116,8 +116,12 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
   const counts = createCounts(days + 2)
   const settled = codes.filter(code => settledAt(code) < Number.POSITIVE_INFINITY)
   settled.sort((one, other) => settledAt(one) - settledAt(other))
-  const unverified: Code[] = []
-  const open = { hour: createOpen(HOUR_MS + USAGE_BUCKET_MS), day: createOpen(DAY_MS + USAGE_BUCKET_MS) }
+  const sent: Code[] = []
+  const open = {
+    flight: createOpen(sent, YOUNG_MS + MINUTE_MS),
+    hour: createOpen(sent, HOUR_MS + USAGE_BUCKET_MS),
+    day: createOpen(sent, DAY_MS + USAGE_BUCKET_MS),
+  }
   let [next, nextSettled, nextOld, judgedDay] = [0, 0, 0, 0]
   let known: { day: number; history: History } | undefined
 
@@ -129,18 +133,20 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
         continue
       }
       counts.send(code.at)
-      open.hour.send(code)
-      open.day.send(code)
-      unverified.push(code)
+      sent.push(code)
+      open.flight.send()
+      open.hour.send()
+      open.day.send()
     }
     let code = settled[nextSettled]
     for (; code !== undefined && settledAt(code) <= now; code = settled[++nextSettled]) {
       if (run.stopped.has(code)) continue
       counts.settle(code)
+      open.flight.settle(code)
       open.hour.settle(code)
       open.day.settle(code)
     }
-    while ((unverified[nextOld]?.at ?? now) + YOUNG_MS <= now) nextOld++
+    while ((sent[nextOld]?.at ?? now) + YOUNG_MS <= now) nextOld++
   }
 
   function historyAt(now: EpochMs): History {
@@ -154,8 +160,11 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
   /** Whether a budget can be exceeded: at most so much is counted, and at least so much is allowed. Most of the time nothing has to be measured. */
   function mayExceed(now: EpochMs, history: History): boolean {
     const day = Math.max(budgets.day, budgets.share * history.day)
-    const hourOrFlight = Math.min(Math.max(budgets.hour, day / 6), Math.max(budgets.flight, history.quarter))
-    return open.hour.count(now) > hourOrFlight || open.day.count(now) + counts.late(now) > day
+    return (
+      open.flight.count(now) > Math.max(budgets.flight, history.quarter) ||
+      open.hour.count(now) > Math.max(budgets.hour, day / 6) ||
+      open.day.count(now) + counts.late(now) > day
+    )
   }
 
   function judgeAt(now: EpochMs): void {
@@ -175,7 +184,7 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
   for (;;) {
     const at = Math.min(
       codes[next]?.at ?? Number.POSITIVE_INFINITY,
-      (unverified[nextOld]?.at ?? Number.POSITIVE_INFINITY) + YOUNG_MS,
+      (sent[nextOld]?.at ?? Number.POSITIVE_INFINITY) + YOUNG_MS,
     )
     if (at === Number.POSITIVE_INFINITY) return run
     const now = Math.ceil(at / INTERVAL_MS) * INTERVAL_MS
@@ -191,7 +200,7 @@ export function quartersOf(codes: readonly Code[], days: number): Slot[] {
     counts.send(code.at)
     if (settledAt(code) < Number.POSITIVE_INFINITY) counts.settle(code)
   }
-  return [...counts.quarters(FIRST_DAY, FIRST_DAY + (days + 2) * DAY_MS)]
+  return counts.quarters(FIRST_DAY, FIRST_DAY + (days + 2) * DAY_MS)
 }
 
 /** The days of the traffic, from 0, on which a destination is paused for some time. */

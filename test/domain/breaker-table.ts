@@ -79,9 +79,9 @@ export const UNUSUAL: readonly HonestTraffic[] = [
   },
 ]
 
-/** Outages of a carrier, by how long, and after how long its reports say so. */
-export const OUTAGES: readonly HonestTraffic[] = [50, 300, 2_000].flatMap(perDay =>
-  [30, 120].flatMap(minutes =>
+/** Outages of a carrier by how long, each after how long its reports say so. */
+export const OUTAGES: readonly (readonly HonestTraffic[])[] = [50, 300, 2_000].flatMap(perDay =>
+  [30, 120].map(minutes =>
     (
       [
         ['within a minute', 5_000, 60_000],
@@ -123,29 +123,40 @@ export interface HonestResult {
 }
 
 /** @param times how many times the usual number of destinations */
-export function runHonest(
-  traffic: HonestTraffic,
+function* codesOf(
+  { destinations, perDay, options, countsReturned }: HonestTraffic,
   times: number,
   seed: number,
-  budgets = DEFAULT_BUDGETS,
-): HonestResult {
-  const result = { destinationDays: 0, codes: 0, pausedDays: 0, stopped: 0, replayedDays: 0 }
-  for (let index = 0; index < traffic.destinations * times; index++) {
+): Generator<Code[]> {
+  for (let index = 0; index < destinations * times; index++) {
     const random = createRandom(seed * 1_000_003 + index)
     const entered = between(random, 0.85, 0.95)
-    const made = honestCodes(random, {
-      days: DAYS,
-      perDay: traffic.perDay,
-      entered,
-      ...traffic.options?.(random),
-    })
-    const codes = traffic.countsReturned ? asSent(made) : made
-    const { pauses, stopped } = runLive(codes, DAYS, budgets)
+    const codes = honestCodes(random, { days: DAYS, perDay, entered, ...options?.(random) })
+    yield countsReturned ? asSent(codes) : codes
+  }
+}
+
+/** Of 10,000 days of all honest traffic, those on which each of the budgets pauses it. */
+export function comparePaused(compared: readonly Budgets[], times: number, seed: number): number[] {
+  const runs = HONEST.flatMap(traffic =>
+    Array.from(codesOf(traffic, times, seed), codes =>
+      compared.map(budgets => pausedDaysOf(runLive(codes, DAYS, budgets).pauses).size),
+    ),
+  )
+  return compared.map(
+    (_, index) => (10_000 * runs.reduce((sum, run) => sum + (run[index] ?? 0), 0)) / (DAYS * runs.length),
+  )
+}
+
+export function runHonest(traffic: HonestTraffic, times: number, seed: number): HonestResult {
+  const result = { destinationDays: 0, codes: 0, pausedDays: 0, stopped: 0, replayedDays: 0 }
+  for (const codes of codesOf(traffic, times, seed)) {
+    const { pauses, stopped } = runLive(codes, DAYS, DEFAULT_BUDGETS)
     result.destinationDays += DAYS
     result.codes += codes.length
     result.pausedDays += pausedDaysOf(pauses).size
     for (const { verifiedAt } of stopped) if (verifiedAt < Number.POSITIVE_INFINITY) result.stopped++
-    result.replayedDays += pausedDaysOf(replay(quartersOf(codes, DAYS), FIRST_DAY, budgets)).size
+    result.replayedDays += pausedDaysOf(replay(quartersOf(codes, DAYS), FIRST_DAY, DEFAULT_BUDGETS)).size
   }
   return result
 }
@@ -204,27 +215,38 @@ export interface AttackResult {
   readonly replayed: number
 }
 
-/** @param times how many attacks */
+const ATTACKED_DAYS = 20
+
+/** Honest codes, and when an attack begins beside them. */
+interface Victim {
+  readonly honest: Code[]
+  readonly start: EpochMs
+  readonly random: Random
+}
+
+/** The same ones for each attack: their codes take a third of the time of an attack on many. */
+export function victims(perDay: number, times: number, seed: number): Victim[] {
+  return Array.from({ length: times }, (_, index) => {
+    const random = createRandom(seed * 1_000_003 + index)
+    const honest = perDay === 0 ? [] : honestCodes(random, { days: ATTACKED_DAYS, perDay, entered: 0.9, busyDays: 0 })
+    return { honest, start: FIRST_DAY + 16 * DAY_MS + random() * DAY_MS, random }
+  })
+}
+
 export function runAttack(
   { pumped, countries = 1, countsReturned = false }: Attack,
-  base: number,
-  times: number,
-  seed: number,
+  attacked: readonly Victim[],
   budgets: Budgets = DEFAULT_BUDGETS,
 ): AttackResult {
   const befores: number[] = []
   const delivered: number[] = []
   const hours: number[] = []
   const sums = { pumped: 0, stopped: 0, honestStopped: 0, replayed: 0 }
-  for (let index = 0; index < times; index++) {
-    const random = createRandom(seed * 1_000_003 + index)
-    const days = 20
-    const honest = base === 0 ? [] : honestCodes(random, { days, perDay: base, entered: 0.9, busyDays: 0 })
-    const start = FIRST_DAY + 16 * DAY_MS + random() * DAY_MS
-    const made = pumpedCodes(random, { start, ...pumped })
+  for (const { honest, start, random } of attacked) {
+    const made = pumpedCodes(random.copy(), { start, ...pumped })
     const attack = countsReturned ? asSent(made) : made
     const codes = mixed(honest, attack)
-    const { pauses, stopped } = runLive(codes, days, budgets)
+    const { pauses, stopped } = runLive(codes, ATTACKED_DAYS, budgets)
     const first = pauses.find(({ until }) => until > start)
     if (first !== undefined) {
       const hasPassed = (code: Code | undefined) => code !== undefined && code.at < first.until && !stopped.has(code)
@@ -240,18 +262,18 @@ export function runAttack(
       if (isPumped) sums.stopped++
       else if (verifiedAt < Number.POSITIVE_INFINITY) sums.honestStopped++
     }
-    const replayed = replay(quartersOf(codes, days), start - DAY_MS, budgets)
+    const replayed = replay(quartersOf(codes, ATTACKED_DAYS), start - DAY_MS, budgets)
     const isReplayed = (code: Code) => replayed.some(({ from, until }) => code.at >= from && code.at < until)
     sums.replayed += attack.filter(isReplayed).length
   }
   return {
-    attacks: times,
+    attacks: attacked.length,
     caught: befores.length,
     before: { median: medianOf(befores), most: Math.max(...befores) },
     delivered: medianOf(delivered),
     hours: medianOf(hours),
     stopped: sums.stopped / sums.pumped,
-    honestStopped: sums.honestStopped / times,
+    honestStopped: sums.honestStopped / attacked.length,
     replayed: sums.replayed / sums.pumped,
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/pauses/breaker.ts'
 import { replay } from '../../src/domain/pauses/breaker-replay.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time/time.ts'
-import { ATTACKS, HONEST, runAttack, runHonest } from './breaker-table.ts'
+import { ATTACKS, HONEST, runAttack, runHonest, victims } from './breaker-table.ts'
 import { at } from './fixture.ts'
 
 const NOW = at('2026-03-18 10:20')
@@ -128,7 +128,7 @@ describe('made-up traffic, of which the long test makes more', () => {
   test('attacks are stopped soon', () => {
     const attack = (name: string) => {
       const found = ATTACKS.find(one => one.name === name) ?? expect.unreachable()
-      return runAttack(found, 10, 15, 1)
+      return runAttack(found, victims(10, 15, 1))
     }
     const burst = attack('a burst of 60 a minute')
     expect(burst.caught).toBe(burst.attacks)

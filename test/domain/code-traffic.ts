@@ -16,18 +16,23 @@ export interface Code {
 export const FIRST_DAY = Date.UTC(2026, 2, 2)
 
 /** Numbers from 0, below 1. */
-export type Random = () => number
+export interface Random {
+  (): number
+  /** Gives the same numbers from here on. */
+  readonly copy: () => Random
+}
 
 /** @param seed a whole number */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   // Mulberry32: small, and good enough to make up data.
-  return () => {
+  const random = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+  return Object.assign(random, { copy: () => createRandom(state) })
 }
 
 export const between = (random: Random, low: number, high: number): number => low + (high - low) * random()
