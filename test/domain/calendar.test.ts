@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { boundariesAhead, CALENDAR_MS } from '../../src/domain/time/calendar.ts'
-import { type Calendar, PERIODS, plainCalendar } from '../../src/domain/time/period.ts'
+import { type Calendar, COMMON_PERIODS, plainCalendar } from '../../src/domain/time/period.ts'
 import { DAY_MS } from '../../src/domain/time/time.ts'
 import { nextBoundary } from '../../src/domain/time/window.ts'
 import { runs } from '../support/runs.ts'
@@ -42,7 +42,7 @@ function oneByOne(calendar: Calendar, from: number, to: number): number[] {
 
 /** Calendars of dates, with anchors that months and years lack. */
 const calendarsIn = (time_zone: string): Calendar[] => [
-  ...PERIODS.filter(one => one !== 'hour').map(period => plainCalendar(period, time_zone)),
+  ...COMMON_PERIODS.filter(one => one !== 'hour').map(period => plainCalendar(period, time_zone)),
   ...['1', '15', '28', '29', '30', '31'].map(anchor => ({ period: 'month' as const, anchor, time_zone })),
   ...['01-01', '02-29', '04-01', '12-30', '12-31'].map(anchor => ({ period: 'year' as const, anchor, time_zone })),
 ]
@@ -68,6 +68,13 @@ test.each(PLACES)('%s in %s has the boundaries of its windows', (timeZone, year)
   }
 })
 
+test('minutes are those of windows, in zones that are no whole hours away, too', () => {
+  const minutes = plainCalendar('minute', 'Asia/Kathmandu')
+  const from = Date.parse('1985-12-31T00:00:00Z')
+  // As text: to compare half a million numbers one by one takes a second.
+  expect(boundariesAhead(minutes, from).join()).toBe(oneByOne(minutes, from, from + CALENDAR_MS).join())
+})
+
 test('boundaries begin after the day of now begins, at any time of the day', () => {
   const anyPlace = fc.record({
     timeZone: fc.constantFrom(...PLACES.map(([timeZone]) => timeZone)),
@@ -76,7 +83,8 @@ test('boundaries begin after the day of now begins, at any time of the day', () 
   })
   fc.assert(
     fc.property(anyPlace, ({ timeZone, now, which }) => {
-      const calendars = [plainCalendar('hour', timeZone), ...calendarsIn(timeZone)]
+      const small = (['minute', 'hour'] as const).map(period => plainCalendar(period, timeZone))
+      const calendars = [...small, ...calendarsIn(timeZone)]
       const calendar = calendars[which % calendars.length] ?? plainCalendar('hour', timeZone)
       const next = boundariesAhead(calendar, now).find(boundary => boundary > now)
       expect(next).toBe(nextBoundary(calendar, now))
