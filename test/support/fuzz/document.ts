@@ -68,7 +68,7 @@ export function readDocument(document: object): ApiDocument {
   // Their bounds are in the schemas, too.
   for (const name of ['int32', 'int64']) ajv.addFormat(name, true)
   ajv.addSchema({ $id: 'openapi', components })
-  const validators = new Map<Schema, ValidateFunction>()
+  const validators = new Map<string, ValidateFunction>()
   return {
     operations: Object.entries(paths).flatMap(([template, item]) =>
       Object.entries(item).map(([method, operation]) => operationOf(template, method.toUpperCase(), operation)),
@@ -80,10 +80,11 @@ export function readDocument(document: object): ApiDocument {
       return found
     },
     refusal(schema, value) {
-      let validate = validators.get(schema)
+      const text = JSON.stringify(schema)
+      let validate = validators.get(text)
       if (validate === undefined) {
-        validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/')))
-        validators.set(schema, validate)
+        validate = ajv.compile(JSON.parse(text.replaceAll('"#/components/', '"openapi#/components/')))
+        validators.set(text, validate)
       }
       return validate(value) ? null : ajv.errorsText(validate.errors, { dataVar: 'value' })
     },
