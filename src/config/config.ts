@@ -5,19 +5,8 @@
  */
 import { type ConfigIssue, issuesBetween, type TextOf } from './combinations.ts'
 import { isRefusal, type Refusal } from './parse.ts'
-import type { Enforcement } from './sender-variables.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
-import {
-  type ClientAddressMode,
-  type LogLevel,
-  type MigrateMode,
-  NAMES,
-  type Name,
-  row,
-  type SegmentsConfig,
-  type TlsMode,
-  type VARIABLES,
-} from './variables.ts'
+import { NAMES, type Name, row, type SegmentsConfig, type VARIABLES } from './variables.ts'
 
 /**
  * A key that verifies tokens. `previous`: a key that is being replaced, and still accepted. `own`: a secret that the
@@ -65,89 +54,35 @@ export interface TlsConfig {
   keyFile: string
 }
 
-export interface Config {
-  host: string
-  /** 0: any free port. */
-  port: number
-  /** 0: any free port. Null: metrics are served on `port`. */
-  metricsPort: number | null
+/** Settings of several variables, as they go together. */
+interface Groups {
   /** Null: the service speaks HTTP. */
   tls: TlsConfig | null
-  /** The addresses and networks of proxies whose `X-Forwarded-For` counts; null: none. */
-  trustProxy: string[] | null
-  /** How long the service still serves after a stop signal, in seconds. */
-  shutdownDelaySeconds: number
-  /** Null: the service runs its own PostgreSQL in `dataDir`. */
-  databaseUrl: string | null
-  /** The maximum number of connections, without those of the engine. */
-  databasePoolSize: number
-  /** The longest that a start waits for a database that cannot be reached yet, in seconds. */
-  databaseWaitSeconds: number
-  /** Whether connections to other machines must be encrypted. */
-  databaseTls: TlsMode
-  /** Whether a start applies missing migrations, or refuses to start without them. */
-  migrate: MigrateMode
-  /** An absolute path; it need not exist yet. */
-  dataDir: string
   auth: AuthConfig
   /** Null: people sign in by pasting a token. */
   consoleOidc: OidcConfig | null
-  /** The units by which the support role moves the limits of a user in a day, and the percentage of a limit that users get without a person, at most; 0: none. */
-  supportAdjustLimit: number
-  requestAutoApprovePercent: number
-  /** Whether a send beyond its quota is denied, or granted and reported. */
-  enforcement: Enforcement
-  /** Whether senders must name the destination, and the recipient. */
-  requireCountry: boolean
-  requireRecipient: boolean
-  /** Whether senders make users by naming references that no user has. */
-  autoUsers: boolean
   breaker: { messageTypes: readonly string[]; intervalSeconds: number }
   /** How the segments of texts are counted. */
   segments: SegmentsConfig
-  /** The maximum number of users per minute that get the default plan with their first reservation, and that `autoUsers` makes, each. */
-  defaultPlanUsersPerMinute: number
-  /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
-  rateLimitPerMinute: number
-  /** The maximum number of operations per second of each sender; 0: no limit. */
-  senderOperationsPerSecond: number
-  /** How many calls per minute of one address may come without a valid token; 0: no limit. */
-  authFailuresPerMinute: number
-  /** The maximum number of open connections. */
-  maxConnections: number
-  /** How many days a settled reservation is kept after its last change. */
-  retentionDays: number
-  /** How many days a past window is kept; null: for ever. */
-  historyRetentionDays: number | null
-  /** How many days a deleted quota is kept; null: for ever. */
-  deletedQuotaRetentionDays: number | null
-  /** How many days an administrator's change is kept; null: for ever. */
-  auditRetentionDays: number | null
-  /** How many days a denial is kept in the log. */
-  denialRetentionDays: number
-  /** How many days an event is kept. */
-  eventRetentionDays: number
-  /** The time zone of the days and months that usage is compacted into. */
-  usageTimeZone: string
-  /** Whether webhooks may be sent to addresses that are not on the public internet. */
-  webhookAllowPrivate: boolean
   /** The SMTP server of webhooks that send e-mail, and their sender. Null: there is none. */
   mail: { url: string; from: string } | null
-  /** Where people reach the service. Null: messages to them have no links. */
-  publicUrl: string | null
   /** Who helps users that cannot send, and where they reach them. */
   contact: { text: string | null; url: string | null }
-  /** Whether users may have messages about their own events sent to an address that they confirm. */
-  userNotifications: boolean
-  /** What webhook secrets are encrypted with. Null: a key in `dataDir`, or nothing with `databaseUrl`. */
-  secretsKey: Uint8Array | 'off' | null
-  /** What decrypts them, too. */
-  secretsKeyPrevious: Uint8Array | null
   /** Without an endpoint nothing is traced. `ratio` is the part of the traces that is kept. */
   tracing: { endpoint: string | null; ratio: number }
-  logLevel: LogLevel
-  logClientAddress: ClientAddressMode
 }
+
+type Grouped = keyof ReturnType<typeof groupedValues>
+
+/** The name of the setting of a variable: `metricsPort` is that of METRICS_PORT. */
+type SettingOf<N extends string> = N extends `${infer Word}_${infer Words}`
+  ? `${Lowercase<Word>}${Capitalize<SettingOf<Words>>}`
+  : Lowercase<N>
+
+/** A setting for each other variable: null where it is not set and has no default. */
+type Settings = { [N in Exclude<Name, Grouped> as SettingOf<N>]: Value<N> }
+
+export interface Config extends Groups, Settings {}
 
 /** The configuration cannot be used. The message names every issue, one a line. */
 export class ConfigError extends Error {
@@ -161,7 +96,7 @@ export class ConfigError extends Error {
 }
 
 type Parsed<N extends Name> = Exclude<ReturnType<(typeof VARIABLES)[N]['parse']>, Refusal>
-type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Parsed<N> | null : Parsed<N>
+type Value<N extends Name> = (typeof VARIABLES)[N] extends { fallback: unknown } ? Parsed<N> : Parsed<N> | null
 
 export interface LoadOptions {
   /** The variables of an `--env-file`. Those of the environment take precedence. */
@@ -189,7 +124,7 @@ function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
   for (const name of NAMES) {
     const { parse, accepts, fallback, mask } = row(name)
     const text = textOf(name) ?? (typeof fallback === 'function' ? fallback(env, machine) : fallback)
-    const value = text === null ? null : parse(text)
+    const value = text === undefined ? null : parse(text)
     if (isRefusal(value)) {
       const shown = mask === undefined ? `${quote(text ?? '')} ` : ''
       issues.push({ variable: name, message: `${shown}${value.why}; accepted: ${accepts}` })
@@ -203,19 +138,8 @@ function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
 function configOf(values: ReadonlyMap<Name, unknown>): Config {
   // Each value is what the parser of its row returned, or null if the row has no fallback.
   const get = <N extends Name>(name: N): Value<N> => values.get(name) as Value<N>
-  return {
-    host: get('HOST'),
-    port: get('PORT'),
-    metricsPort: get('METRICS_PORT'),
+  const groups: Groups = {
     tls: tlsConfig(get('TLS_CERT_FILE'), get('TLS_KEY_FILE')),
-    trustProxy: get('TRUST_PROXY'),
-    shutdownDelaySeconds: get('SHUTDOWN_DELAY_SECONDS'),
-    databaseUrl: get('DATABASE_URL'),
-    databasePoolSize: get('DATABASE_POOL_SIZE'),
-    databaseWaitSeconds: get('DATABASE_WAIT_SECONDS'),
-    databaseTls: get('DATABASE_TLS'),
-    migrate: get('MIGRATE'),
-    dataDir: get('DATA_DIR'),
     auth: {
       key: authKey(get),
       issuer: get('AUTH_ISSUER'),
@@ -232,34 +156,64 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
       senderUsersClaim: get('AUTH_SENDER_USERS_CLAIM'),
     },
     consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
-    ...{ supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'), autoUsers: get('AUTO_USERS') },
-    requestAutoApprovePercent: get('REQUEST_AUTO_APPROVE_PERCENT'),
-    enforcement: get('ENFORCEMENT'),
-    ...{ requireCountry: get('REQUIRE_COUNTRY'), requireRecipient: get('REQUIRE_RECIPIENT') },
     breaker: { messageTypes: get('BREAKER_MESSAGE_TYPES'), intervalSeconds: get('BREAKER_INTERVAL_SECONDS') },
     segments: segmentsConfig(get),
-    defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),
-    rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
-    senderOperationsPerSecond: get('SENDER_OPERATIONS_PER_SECOND'),
-    authFailuresPerMinute: get('AUTH_FAILURES_PER_MINUTE'),
-    maxConnections: get('MAX_CONNECTIONS'),
-    retentionDays: get('RETENTION_DAYS'),
-    historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
-    deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
-    auditRetentionDays: get('AUDIT_RETENTION_DAYS'),
-    denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
-    eventRetentionDays: get('EVENT_RETENTION_DAYS'),
-    usageTimeZone: get('USAGE_TIME_ZONE'),
-    webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     mail: mailConfig(get('SMTP_URL'), get('MAIL_FROM')),
-    ...{ publicUrl: get('PUBLIC_URL'), userNotifications: get('USER_NOTIFICATIONS') },
     contact: { text: get('CONTACT_TEXT'), url: get('CONTACT_URL') },
-    secretsKey: get('SECRETS_KEY'),
-    secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),
     tracing: { endpoint: get('OTEL_EXPORTER_OTLP_ENDPOINT'), ratio: get('OTEL_TRACES_SAMPLER_ARG') },
-    logLevel: get('LOG_LEVEL'),
-    logClientAddress: get('LOG_CLIENT_ADDRESS'),
   }
+  const grouped = groupedValues(groups)
+  const settings = NAMES.filter(name => !(name in grouped)).map(name => [settingOf(name), get(name)])
+  return { ...groups, ...(Object.fromEntries(settings) as Settings) }
+}
+
+/** The values of the variables that are parts of groups. */
+function groupedValues({ tls, auth, consoleOidc, breaker, segments, mail, contact, tracing }: Groups) {
+  const { key } = auth
+  return {
+    TLS_CERT_FILE: tls?.certFile ?? null,
+    TLS_KEY_FILE: tls?.keyFile ?? null,
+    AUTH_SECRET: key.kind === 'secret' ? key.secret : null,
+    AUTH_SECRET_PREVIOUS: key.kind === 'secret' ? key.previous : null,
+    AUTH_PUBLIC_KEY_FILE: key.kind === 'public-key' ? key.file : null,
+    AUTH_PUBLIC_KEY_FILE_PREVIOUS: key.kind === 'public-key' ? key.previous : null,
+    AUTH_JWKS_URL: key.kind === 'jwks' ? key.url : null,
+    AUTH_ISSUER: auth.issuer,
+    AUTH_AUDIENCE: auth.audience,
+    AUTH_TOKEN_TYPE: auth.tokenType,
+    AUTH_USER_CLAIM: auth.userClaim,
+    AUTH_USER_REF_CLAIM: auth.userRefClaim,
+    AUTH_ROLES_CLAIM: auth.rolesClaim,
+    AUTH_ADMIN_ROLE: auth.adminRole,
+    AUTH_SENDER_ROLE: auth.senderRole,
+    AUTH_AUDITOR_ROLE: auth.auditorRole,
+    AUTH_SUPPORT_ROLE: auth.supportRole,
+    AUTH_FORCE_ROLE: auth.forceRole,
+    AUTH_SENDER_USERS_CLAIM: auth.senderUsersClaim,
+    CONSOLE_OIDC_ISSUER: consoleOidc?.issuer ?? null,
+    CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,
+    CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
+    BREAKER_MESSAGE_TYPES: breaker.messageTypes,
+    BREAKER_INTERVAL_SECONDS: breaker.intervalSeconds,
+    SEGMENTATION: segments.split,
+    SMS_REFERENCE_BITS: segments.referenceBits,
+    SMS_SHIFT_TABLES: segments.shiftTables.length === 0 ? null : segments.shiftTables,
+    SMTP_URL: mail?.url ?? null,
+    MAIL_FROM: mail?.from ?? null,
+    CONTACT_TEXT: contact.text,
+    CONTACT_URL: contact.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: tracing.endpoint,
+    OTEL_TRACES_SAMPLER_ARG: tracing.ratio,
+  } satisfies { readonly [N in Name]?: unknown }
+}
+
+const settingOf = (name: Name) => name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/** The value of each variable, as the configuration has it. */
+export function valuesIn(config: Config): ReadonlyMap<Name, unknown> {
+  const settings = new Map<string, unknown>(Object.entries(config))
+  const grouped = new Map<string, unknown>(Object.entries(groupedValues(config)))
+  return new Map(NAMES.map(name => [name, grouped.has(name) ? grouped.get(name) : settings.get(settingOf(name))]))
 }
 
 function segmentsConfig(get: <N extends Name>(name: N) => Value<N>): SegmentsConfig {

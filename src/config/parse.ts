@@ -20,14 +20,6 @@ export const isRefusal = (value: unknown): value is Refusal => value instanceof 
 
 export const MASK = '********'
 
-export function whole(min: number, max: number): (text: string) => number | Refusal {
-  return text => {
-    if (!/^(0|[1-9]\d*)$/.test(text)) return refuse('is not a whole number')
-    const value = Number(text)
-    return value >= min && value <= max ? value : refuse('is out of bounds')
-  }
-}
-
 export function parseRatio(text: string): number | Refusal {
   if (!/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text)) return refuse('is not a number from 0 to 1')
   return Number(text)
@@ -96,10 +88,6 @@ export function parseSender(text: string): string | Refusal {
   const address = '[^\\s<>@,;:"]+@[^\\s<>@,;:"]+'
   const isOne = new RegExp(`^(?:${address}|[^<>\\p{Cc}]+ <${address}>)$`, 'u').test(text)
   return isOne ? text : refuse('is no address')
-}
-
-export function parseFlag(text: string): boolean | Refusal {
-  return text === 'true' || text === 'false' ? text === 'true' : refuse('is neither')
 }
 
 export function parseReferenceBits(text: string): 8 | 16 | Refusal {

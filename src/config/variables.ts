@@ -6,7 +6,6 @@ import {
   MASK,
   maskUrl,
   parseDatabaseUrl,
-  parseFlag,
   parseFolder,
   parseHost,
   parseHttpUrl,
@@ -16,20 +15,14 @@ import {
   parseReferenceBits,
   parseScope,
   parseShiftTables,
-  parseText,
   parseTimeZone,
-  refuse,
   SHIFT_TABLES,
   type ShiftTable,
-  whole,
 } from './parse.ts'
 import { PEOPLE_VARIABLES } from './people-variables.ts'
 import { parseProxies } from './proxies.ts'
 import { SENDER_VARIABLES } from './sender-variables.ts'
-import { anyText, keyPath, type Machine, type Texts, type Variable } from './variable.ts'
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+import { flag, keyPath, type Machine, oneOf, type Texts, text, type Variable, wholeNumber } from './variable.ts'
 
 /** How the log shows the addresses of clients: whole, as the network that they belong to, or not at all. */
 const CLIENT_ADDRESS_MODES = ['full', 'prefix', 'off'] as const
@@ -44,12 +37,6 @@ export interface SegmentsConfig {
   shiftTables: readonly ShiftTable[]
 }
 
-const TLS_MODES = ['required', 'off'] as const
-export type TlsMode = (typeof TLS_MODES)[number]
-
-const MIGRATE_MODES = ['auto', 'off'] as const
-export type MigrateMode = (typeof MIGRATE_MODES)[number]
-
 export const VARIABLES = {
   HOST: {
     means: 'the address to listen on',
@@ -59,51 +46,43 @@ export const VARIABLES = {
   },
   PORT: {
     means: 'the port to listen on; 0 takes any free one',
-    accepts: 'a whole number from 0 to 65535',
+    ...wholeNumber(0, 65_535),
     fallback: '8080',
-    parse: whole(0, 65_535),
   },
   METRICS_PORT: {
     means: 'a separate port for /metrics, so that clients of the API cannot reach it; 0 takes any free one',
-    accepts: 'a whole number from 0 to 65535',
-    fallback: null,
+    ...wholeNumber(0, 65_535),
     unset: '/metrics is served on PORT',
-    parse: whole(0, 65_535),
   },
   TLS_CERT_FILE: {
     means:
       'the file of the certificate of the service, followed by those between it and the root; read again when it changes',
     accepts: 'the path of a PEM file',
-    fallback: null,
     unset: 'the service speaks HTTP; required with TLS_KEY_FILE',
     ...keyPath,
   },
   TLS_KEY_FILE: {
     means: 'the file of the private key of that certificate',
     accepts: 'the path of a PEM file without a passphrase',
-    fallback: null,
     ...keyPath,
   },
   TRUST_PROXY: {
     means: 'the proxies before the service: they say in X-Forwarded-For which address a call comes from',
     accepts:
       'addresses and networks separated by commas, such as 10.0.0.7,fd00::/8 or loopback, linklocal, uniquelocal',
-    fallback: null,
     unset: 'the address of a call is that of its connection',
     parse: parseProxies,
   },
   SHUTDOWN_DELAY_SECONDS: {
     means:
       'how many seconds the service still serves after a stop signal, while /readyz is 503, so that load balancers stop sending to it',
-    accepts: 'a whole number from 0 to 300',
+    ...wholeNumber(0, 300),
     fallback: '0',
-    parse: whole(0, 300),
   },
   DATABASE_URL: {
     means: 'the PostgreSQL database (version 15 or later) to use',
     accepts:
       'postgres://user:password@host:5432/database, with special characters of the password percent-encoded, and several hosts separated by commas (a:5432,b:5432) of which the one that takes writes is used',
-    fallback: null,
     unset: 'the service runs its own PostgreSQL in DATA_DIR',
     mask: maskUrl,
     secret: true,
@@ -112,30 +91,26 @@ export const VARIABLES = {
   DATABASE_POOL_SIZE: {
     means:
       'the maximum number of pooled connections to PostgreSQL for people; senders, jobs and readiness use up to 13 more',
-    accepts: 'a whole number from 1 to 1000',
+    ...wholeNumber(1, 1_000),
     fallback: '10',
-    parse: whole(1, 1_000),
   },
   DATABASE_WAIT_SECONDS: {
     means:
       'how many seconds a start waits for a database that cannot be reached yet, or still starts; the port answers health meanwhile',
-    accepts: 'a whole number from 0 to 3600',
+    ...wholeNumber(0, 3_600),
     fallback: '60',
-    parse: whole(0, 3_600),
   },
   DATABASE_TLS: {
     means:
       'whether connections to a database on another machine must be encrypted, with a verified certificate; off is for networks that you trust',
-    accepts: `one of ${TLS_MODES.join(', ')}`,
+    ...oneOf(['required', 'off']),
     fallback: 'required',
-    parse: (text: string) => TLS_MODES.find(mode => mode === text) ?? refuse('is neither'),
   },
   MIGRATE: {
     means:
       'what a start does with a database that lacks migrations: auto applies them, off refuses to start until sms-quota migrate has',
-    accepts: `one of ${MIGRATE_MODES.join(', ')}`,
+    ...oneOf(['auto', 'off']),
     fallback: 'auto',
-    parse: (text: string) => MIGRATE_MODES.find(mode => mode === text) ?? refuse('is neither'),
   },
   DATA_DIR: {
     means: 'the folder of the PostgreSQL and the secret that the service makes itself',
@@ -147,17 +122,14 @@ export const VARIABLES = {
   CONSOLE_OIDC_ISSUER: {
     means: 'the issuer of the OpenID Connect provider that people use to sign in to the console',
     accepts: 'an https URL without user, password, query and fragment (http only for the local machine)',
-    fallback: null,
     unset: 'people sign in by pasting a token',
     mask: maskUrl,
     parse: parseIssuerUrl,
   },
   CONSOLE_OIDC_CLIENT_ID: {
     means: 'the client id of the console at the provider: a public client that redirects to /console/signed-in',
-    accepts: anyText,
-    fallback: null,
+    ...text,
     unset: 'required with CONSOLE_OIDC_ISSUER',
-    parse: parseText,
   },
   CONSOLE_OIDC_SCOPE: {
     means: 'the scopes that the console requests from the provider',
@@ -169,9 +141,8 @@ export const VARIABLES = {
   SEGMENTATION: {
     means:
       'where the parts of a long text in UCS-2 end, when the service counts them: between graphemes, as most providers cut; or after any 16-bit unit, also within an emoji, as Jasmin and Kannel do. Agents need the same value, as of the two below',
-    accepts: `one of ${SEGMENTATIONS.join(', ')}`,
+    ...oneOf(SEGMENTATIONS),
     fallback: 'graphemes',
-    parse: (text: string) => SEGMENTATIONS.find(mode => mode === text) ?? refuse('is neither'),
   },
   SMS_REFERENCE_BITS: {
     means:
@@ -184,7 +155,6 @@ export const VARIABLES = {
     means:
       'the national single shift tables that the carrier sends with: a text that needs letters of one of them is counted in GSM-7, 155 septets or 149 in each part (148 with 16 bits), and these letters take two',
     accepts: `${SHIFT_TABLES.join(', ')}, or several of them separated by commas`,
-    fallback: null,
     unset: 'a text with letters that GSM-7 lacks is UCS-2',
     parse: parseShiftTables,
   },
@@ -192,45 +162,36 @@ export const VARIABLES = {
   RETENTION_DAYS: {
     means:
       'how many days after its last change a settled reservation is kept, with its id; also for webhook deliveries',
-    accepts: 'a whole number from 1 to 3650',
+    ...wholeNumber(1, 3_650),
     fallback: '35',
-    parse: whole(1, 3_650),
   },
   HISTORY_RETENTION_DAYS: {
     means: "how many days a quota's past window is kept after its end, longer while a reservation of that time is kept",
-    accepts: 'a whole number from 1 to 36500',
-    fallback: null,
+    ...wholeNumber(1, 36_500),
     unset: 'past windows are kept for ever',
-    parse: whole(1, 36_500),
   },
   DELETED_QUOTA_RETENTION_DAYS: {
     means:
       'how many days a deleted quota is kept, with its history and past windows, longer while a reservation from before its deletion is kept',
-    accepts: 'a whole number from 1 to 36500',
-    fallback: null,
+    ...wholeNumber(1, 36_500),
     unset: 'deleted quotas are kept for ever',
-    parse: whole(1, 36_500),
   },
   AUDIT_RETENTION_DAYS: {
     means:
       "how many days an administrator's change of a quota, a webhook or a plan is kept. Without the changes of a quota, verify cannot prove all of it. Names that no token had for that time are removed, too. Records of erasures are kept",
-    accepts: 'a whole number from 1 to 36500',
-    fallback: null,
+    ...wholeNumber(1, 36_500),
     unset: 'changes are kept for ever, those of a deleted quota as long as the quota',
-    parse: whole(1, 36_500),
   },
   DENIAL_RETENTION_DAYS: {
     means: 'how many days a denial is kept in the log of denials; up to 1.7 million a day and process are written',
-    accepts: 'a whole number from 1 to 365',
+    ...wholeNumber(1, 365),
     fallback: '7',
-    parse: whole(1, 365),
   },
   EVENT_RETENTION_DAYS: {
     means:
       'how many days an event is kept in the feed; longer while an enabled webhook has not received it. A disabled webhook keeps the events that it misses for so long, too',
-    accepts: 'a whole number from 7 to 3650',
+    ...wholeNumber(7, 3_650),
     fallback: '90',
-    parse: whole(7, 3_650),
   },
   USAGE_TIME_ZONE: {
     means:
@@ -241,16 +202,13 @@ export const VARIABLES = {
   },
   WEBHOOK_ALLOW_PRIVATE: {
     means: 'whether webhooks may be sent to the local machine and to private networks',
-    accepts: 'true or false',
-    fallback: 'false',
-    parse: parseFlag,
+    ...flag,
   },
   ...PEOPLE_VARIABLES,
   SECRETS_KEY: {
     means:
       'the key that webhook secrets are encrypted with in the database; off leaves them as plain text, also those that were encrypted',
     accepts: '32 bytes in base64, for example the output of `openssl rand -base64 32`, or off',
-    fallback: null,
     unset: 'a key that the service makes in DATA_DIR; plain text with DATABASE_URL',
     mask: maskKey,
     secret: true,
@@ -259,7 +217,6 @@ export const VARIABLES = {
   SECRETS_KEY_PREVIOUS: {
     means: 'the key before SECRETS_KEY, which still decrypts while secrets are encrypted again with the new one',
     accepts: '32 bytes in base64',
-    fallback: null,
     mask: maskKey,
     secret: true,
     parse: parseKey,
@@ -267,7 +224,6 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     means: 'the OpenTelemetry collector that traces are sent to, by OTLP over HTTP',
     accepts: 'an http or https URL without a user; /v1/traces is appended',
-    fallback: null,
     unset: 'nothing is traced',
     mask: maskUrl,
     parse: parseHttpUrl,
@@ -280,16 +236,14 @@ export const VARIABLES = {
   },
   LOG_LEVEL: {
     means: 'the least severe level that is logged',
-    accepts: `one of ${LOG_LEVELS.join(', ')}`,
+    ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level'),
     fallback: 'info',
-    parse: (text: string) => LOG_LEVELS.find(level => level === text) ?? refuse('is not a level'),
   },
   LOG_CLIENT_ADDRESS: {
     means:
       'how the log shows the addresses of clients: full; prefix, the first 24 bits of IPv4 and 48 of IPv6; or off. Addresses are personal data',
-    accepts: `one of ${CLIENT_ADDRESS_MODES.join(', ')}`,
+    ...oneOf(CLIENT_ADDRESS_MODES, 'is none of them'),
     fallback: 'full',
-    parse: (text: string) => CLIENT_ADDRESS_MODES.find(mode => mode === text) ?? refuse('is none of them'),
   },
 } as const satisfies Record<string, Variable<unknown>>
 

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Variable } from '../../src/config/variable.ts'
 import { VARIABLES } from '../../src/config/variables.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -31,7 +32,7 @@ test('a number beside the name of a setting is its default', () => {
   const before = found(/\b([0-9][0-9,]*)(?: [a-z]+){0,4} \(`([A-Z][A-Z0-9_]+)`\)/g)
   const reversed = before.map(({ place, groups }) => ({ place, groups: groups.toReversed() }))
   const wrong = [...beside, ...reversed].filter(({ groups: [name = '', number = ''] }) => {
-    const [, variable] = Object.entries(VARIABLES).find(([known]) => known === name) ?? []
+    const [, variable] = Object.entries<Variable<unknown>>(VARIABLES).find(([known]) => known === name) ?? []
     return variable?.fallback !== number.replaceAll(',', '')
   })
   expect(wrong.map(({ place }) => place)).toEqual([])
