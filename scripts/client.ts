@@ -1,57 +1,20 @@
 /**
- * Writes client/src/api.ts, the types and routes of the client, from docs/openapi.json. With --check, only checks that it is
- * current (exit code 1 if not).
+ * Writes what the clients take of docs/openapi.json: client/src/api.ts, the types and routes, and python/src/sms_quota/_api.py. With
+ * --check, only checks that they are current (exit code 1 if not).
  *
- * Names become camelCase. The libraries that print types from an OpenAPI document need the compiler of TypeScript 5.
+ * In TypeScript, names become camelCase. The libraries that print types from an OpenAPI document need the compiler of TypeScript 5.
  */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { camelName, snakeName } from '../client/src/names.ts'
 import type { Route } from '../client/src/route.ts'
-import { withPartsInPlace } from '../src/http/platform/openapi-shared.ts'
+import { answersOf, camel, type Operation, operations, type Schema, schemas } from './client/document.ts'
+import { PYTHON_SOURCE } from './client/python.ts'
 
 const FILE = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
-const DOCUMENT = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
-
-interface Schema {
-  $ref?: string
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  /** The type of a boolean, and its only value. */
-  allOf?: Schema[]
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: boolean | Schema
-  description?: string
-}
-
-interface Parameter {
-  name: string
-  in: 'path' | 'query' | 'header'
-  required?: boolean
-  description?: string
-  schema: Schema
-}
-
-interface Operation {
-  operationId: string
-  summary: string
-  description?: string
-  parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
-}
+const PYTHON_FILE = fileURLToPath(new URL('../python/src/sms_quota/_api.py', import.meta.url))
 
 /** Fields of an input or of a type. */
 interface Field {
@@ -63,13 +26,6 @@ interface Field {
 
 /** The names of fields whose keys are the user's own, so that they stay as they are. */
 const ownKeys = new Set<string>()
-
-/** @throws Error for a name that the client could not send as the API spells it */
-function camel(name: string): string {
-  const changed = camelName(name)
-  if (snakeName(changed) !== name) throw new Error(`"${name}" would become "${snakeName(changed)}" on its way back`)
-  return changed
-}
 
 function typeOf(schema: Schema): string {
   const { $ref, type, enum: values, allOf, anyOf, oneOf, items, properties, additionalProperties } = schema
@@ -113,11 +69,6 @@ function comment(...texts: (string | undefined)[]): string {
   return text.includes('\n') ? `/**\n${text.replaceAll(/^/gm, ' * ')}\n */\n` : `/** ${text} */\n`
 }
 
-/** Lines are sent by `client/src/many.ts`. */
-function sendsJson({ requestBody }: Operation): boolean {
-  return requestBody === undefined || 'application/json' in requestBody.content
-}
-
 /** A path takes the reference of a user in place of the id, behind `ref:`. */
 function usersInPath(id: Omit<Field, 'description'>): Field[] {
   return [
@@ -127,10 +78,7 @@ function usersInPath(id: Omit<Field, 'description'>): Field[] {
 }
 
 /** The parameters and the body's fields of an operation as one object, as the first parameter of its method. */
-function inputOf(
-  { operationId, parameters = [], requestBody }: Operation,
-  { schemas }: Document['components'],
-): string {
+function inputOf({ operationId, parameters = [], requestBody }: Operation): string {
   const fields: Field[] = parameters
     .filter(parameter => parameter.in !== 'header')
     .flatMap(({ name, in: place, required = false, description = '', schema }) => {
@@ -179,57 +127,12 @@ function routeOf(method: string, path: string, { parameters = [], requestBody, r
   }
 }
 
-/** The members by which answers are best known. Those of all versions of the service have them. */
-const DISTINCTIVE = ['granted', 'state']
-
-/** One member of the answer: a service of another version may have others. */
-function answersOf(responses: Operation['responses']): Pick<Route, 'answers'> {
-  const [media] = Object.entries(responses).flatMap(([status, { content }]) =>
-    status.startsWith('2') ? Object.entries(content ?? {}) : [],
-  )
-  if (media === undefined || media[0] === 'application/x-ndjson') return {}
-  const [whole, ...others] = variantsOf(media[1].schema)
-  const { properties = {}, required = [], type } = whole ?? {}
-  const names = required.filter(name => others.every(other => other.required?.includes(name)))
-  const members = [...DISTINCTIVE.filter(name => names.includes(name)), ...names].flatMap(name => {
-    const ofMember = jsonTypeOf(properties[name] ?? {})
-    return ofMember === undefined ? [] : [{ member: camel(name), type: ofMember }]
-  })
-  return { answers: members[0] ?? { type: String(type) } }
-}
-
-/** Undefined if it can be null. */
-function jsonTypeOf(schema: Schema): string | undefined {
-  const [{ type, const: value, enum: values = [] } = {}] = variantsOf(schema)
-  if (Array.isArray(type)) return undefined
-  return type === 'integer' ? 'number' : (type ?? typeof (value ?? values[0]))
-}
-
-function variantsOf(schema: Schema): Schema[] {
-  const { $ref = '', anyOf, oneOf, allOf } = schema
-  const named = components.schemas[$ref.replace('#/components/schemas/', '')]
-  if (named !== undefined) return variantsOf(named)
-  if (allOf === undefined) return (anyOf ?? oneOf)?.flatMap(variantsOf) ?? [schema]
-  const parts = allOf.flatMap(variantsOf)
-  const properties = Object.assign({}, ...parts.map(part => part.properties))
-  return [{ ...Object.assign({}, ...parts), properties, required: parts.flatMap(part => part.required ?? []) }]
-}
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete']
-const { paths, components } = withPartsInPlace(JSON.parse(await readFile(DOCUMENT, 'utf8'))) as unknown as Document
-const operations = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods)
-    .filter(([method]) => METHODS.includes(method))
-    .map(([method, operation]) => ({ method, path, operation }))
-    .filter(({ operation }) => sendsJson(operation)),
-)
-
-const types = Object.entries(components.schemas).map(
+const types = Object.entries(schemas).map(
   ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`,
 )
 const methods = operations.map(({ operation }) => {
   const { operationId, summary, description } = operation
-  const signature = `${operationId}(${inputOf(operation, components)}, options?: Options): Promise<${outputOf(operation)}>`
+  const signature = `${operationId}(${inputOf(operation)}, options?: Options): Promise<${outputOf(operation)}>`
   return comment(`${summary}.`, description) + signature
 })
 const routes = operations.map(
@@ -255,12 +158,16 @@ ${routes.join('\n')}
 export const OWN_KEYS: ReadonlySet<string> = new Set(${JSON.stringify([...ownKeys].sort())})
 `
 
-const current = await format(source)
-if (!process.argv.includes('--check')) {
-  await writeFile(FILE, current)
-} else if ((await readFile(FILE, 'utf8').catch(() => '')) !== current) {
-  process.stderr.write('client/src/api.ts is not current: run npm run client\n')
-  process.exitCode = 1
+for (const [file, current] of [
+  [FILE, await format(source)],
+  [PYTHON_FILE, PYTHON_SOURCE],
+] as const) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, current)
+  } else if ((await readFile(file, 'utf8').catch(() => '')) !== current) {
+    process.stderr.write(`${relative(process.cwd(), file)} is not current: run npm run client\n`)
+    process.exitCode = 1
+  }
 }
 
 /** As the project's formatter prints it. */

@@ -12,7 +12,6 @@ CALLS = (
     "_run",
     "_drive",
     "_ask",
-    "_settle",
     "_settle_due",
     "_settle_due_of",
     "_find",
@@ -36,7 +35,8 @@ REPLACEMENTS = [
         '"""The client for asyncio. It has the methods of QuotaClient, to be awaited. Made by scripts/make_async.py."""\n\n'
         "import asyncio\nimport time\n",
     ),
-    ("class QuotaClient:", "class AsyncQuotaClient:"),
+    ("class QuotaClient(SenderMethods):", "class AsyncQuotaClient(AsyncSenderMethods):"),
+    ("Result, SenderMethods,", "Result, AsyncSenderMethods,"),
     ("Threads may share it.", "It belongs to one event loop."),
     ("httpx.BaseTransport", "httpx.AsyncBaseTransport"),
     ("httpx.Client(", "httpx.AsyncClient("),

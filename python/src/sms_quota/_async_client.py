@@ -7,34 +7,20 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpa
 
 import httpx
 
+from ._api import Denied, Granted, Operation, OperationId, Reserved, Result, AsyncSenderMethods, Settled
 from ._background import AsyncBackground
 from ._calls import PAGE, RESERVATION, SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import QuotaError, UnavailableError, UnknownIfSent, is_uncertain
 from ._processes import Processes
 from ._repetitions import Memory, Sends, sender_steps
 from ._settler import Settler, committed_as, committed_before, sent_before, sent_in_outage, unknown_before
-from ._types import (
-    Asked,
-    Check,
-    Consumed,
-    Denied,
-    Granted,
-    Json,
-    OnRepeated,
-    Outcome,
-    Reserved,
-    Result,
-    Sent,
-    Settled,
-    T,
-    Unsettled,
-)
-from ._users import key_of, message_key, one_user, user_of
+from ._types import OnRepeated, Outcome, Sent, T, Unsettled
+from ._users import Json, key_of, message_key, one_user, user_of
 
 QUOTA = "/api/sms/admin/quota"
 
 
-class AsyncQuotaClient:
+class AsyncQuotaClient(AsyncSenderMethods):
     """
     A client of the service. It belongs to one event loop.
 
@@ -95,97 +81,11 @@ class AsyncQuotaClient:
 
     # Senders
 
-    async def check(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        timeout: float | None = None,
-        **asked: Unpack[Asked],
-    ) -> Check | Denied:
-        answer = await self._ask("check", {**one_user(user_id, user_ref), **asked}, timeout)
-        return cast(Check | Denied, answer.value)
-
-    async def reserve(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        id: str,
-        timeout: float | None = None,
-        **asked: Unpack[Reserved],
-    ) -> Granted | Denied:
-        answer = await self._ask("reserve", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
-        return cast(Granted | Denied, answer.value)
-
-    async def consume(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        id: str,
-        timeout: float | None = None,
-        **asked: Unpack[Consumed],
-    ) -> Granted | Denied:
-        answer = await self._ask("consume", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
-        return cast(Granted | Denied, answer.value)
-
-    async def commit(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        id: str,
-        total_units: int | None = None,
-        force: bool = False,
-        messages: int | None = None,
-        verified: bool = False,
-        timeout: float | None = None,
-    ) -> Settled:
-        """
-        :param messages: how many messages the units pay, for usage; those of the reservation by default
-        :param verified: whether the code of the message was entered
-        """
-        more: dict[str, Any] = {"force": True} if force else {}
-        if messages is not None:
-            more["messages"] = messages
-        if verified:
-            more["verified"] = True
-        return await self._settle("commit", one_user(user_id, user_ref), id, total_units, timeout, **more)
-
-    async def release(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        id: str,
-        total_units: int | None = None,
-        timeout: float | None = None,
-    ) -> Settled:
-        return await self._settle("release", one_user(user_id, user_ref), id, total_units, timeout)
-
-    async def refund(
-        self,
-        *,
-        user_id: int | None = None,
-        user_ref: str | None = None,
-        id: str,
-        total_units: int | None = None,
-        timeout: float | None = None,
-    ) -> Settled:
-        return await self._settle("refund", one_user(user_id, user_ref), id, total_units, timeout)
-
-    async def feedback(
-        self, *, user_id: int | None = None, user_ref: str | None = None, id: str, timeout: float | None = None
-    ) -> Settled:
-        """Says that the code of a message was entered."""
-        return await self._settle("feedback", one_user(user_id, user_ref), id, None, timeout, verified=True)
-
     async def verified(
         self, *, user_id: int | None = None, user_ref: str | None = None, id: str, timeout: float | None = None
     ) -> None:
         """
-        The same. What the service does not confirm is repeated in the background, 10,000 messages at a time; beyond these, it raises
+        Says that the code of a message was entered, as `feedback` does. What the service does not confirm is repeated in the background, 10,000 messages at a time; beyond these, it raises
         UnavailableError.
         """
         try:
@@ -330,10 +230,10 @@ class AsyncQuotaClient:
         self._sends.note(message, "sent")
         return value
 
-    async def _give_back(self, operation: str, reservation: Granted) -> None:
+    async def _give_back(self, operation: Operation, reservation: Granted) -> None:
         """Raises only an interruption."""
         try:
-            await self._settle(operation, user_of(reservation), reservation["id"], None, None)
+            await self._ask(operation, {**user_of(reservation), "id": reservation["id"]}, None)
         except BaseException as error:
             self._leave_open(reservation, "not-sent", may_be_committed=operation == "refund")
             if not isinstance(error, Exception):
@@ -435,16 +335,7 @@ class AsyncQuotaClient:
                 return
             cursor = {"cursor": page["next_cursor"]}
 
-    async def _settle(
-        self, operation: str, user: Json, id: str, total_units: int | None, timeout: float | None, **more: Any
-    ) -> Settled:
-        body: dict[str, Any] = {**user, "id": id, **more}
-        if total_units is not None:
-            body["total_units"] = total_units
-        answer = await self._ask(operation, body, timeout)
-        return cast(Settled, answer.value)
-
-    async def _ask(self, operation: str, body: Json, timeout: float | None) -> Answer:
+    async def _ask(self, operation: OperationId, body: Json, timeout: float | None) -> Answer:
         """An operation that the caller asks for."""
         call = sender_call(operation, body, timeout)
         return await self._drive(call, sender_steps(operation, call, self._called, time.monotonic, self._processes))

@@ -7,6 +7,7 @@ from typing import Any, Callable, Generator, Mapping, Sequence
 
 import httpx
 
+from ._api import ANSWERS, Code, OperationId
 from ._errors import QuotaError, UnavailableError
 from ._processes import Outcome, Process, Processes, header_of
 from ._users import UserKey, key_of
@@ -20,17 +21,12 @@ MAX_PAUSE = 2.0
 #: Answers that ask to try again, or come from a proxy whose service does not answer.
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 #: Of these, the ones of a service that is there, and say for certain that nothing was done.
-NOTHING_DONE = frozenset({"rate_limited", "overloaded"})
+NOTHING_DONE: frozenset[Code] = frozenset({"rate_limited", "overloaded"})
 
 #: A member of an answer by which it is known.
 Member = tuple[str, type]
 PAGE: Member = ("items", list)
-RESERVATION: Member = ("state", str)
-ANSWERS: Mapping[str, Member] = {
-    **dict.fromkeys(("check", "reserve", "consume"), ("granted", bool)),
-    **dict.fromkeys(("commit", "release", "refund", "feedback"), RESERVATION),
-    "batch": ("results", list),
-}
+RESERVATION = ANSWERS["commit"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ Steps = Generator[Attempt | Pause, httpx.Response | httpx.TransportError | None,
 NOT_ASKED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
-def sender_call(operation: str, body: Mapping[str, Any], timeout: float | None) -> Call:
+def sender_call(operation: OperationId, body: Mapping[str, Any], timeout: float | None) -> Call:
     users = _users_of(*body["operations"]) if operation == "batch" else _users_of(body)
     return Call(
         "POST",

@@ -12,6 +12,7 @@ whose effect is there, also if an attempt of the same call has made it, whose an
 import threading
 from typing import Any, Callable, Literal, Mapping
 
+from ._api import OperationId
 from ._calls import Answer, Call, Steps, steps_of
 from ._errors import QuotaError, UnavailableError
 from ._processes import Processes
@@ -72,7 +73,7 @@ class Sends:
 
 
 def sender_steps(
-    operation: str, call: Call, called: Memory, clock: Callable[[], float], processes: Processes
+    operation: OperationId, call: Call, called: Memory, clock: Callable[[], float], processes: Processes
 ) -> Steps:
     """
     The steps of an operation of a sender, or of a batch.

@@ -11,19 +11,22 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Callable, Literal, Sequence, cast
+from typing import Any, Callable, Literal, Mapping, Sequence, cast
 
+from ._api import Code, Granted, Operation, Result, Settled
 from ._errors import UnavailableError, UnknownIfSent
-from ._types import Granted, Json, OnRepeated, Outcome, Result, Sent, Settled, Unsettled
-from ._users import message_key, user_of
+from ._types import OnRepeated, Outcome, Sent, Unsettled
+from ._users import Json, message_key, user_of
 
 MAX_UNSETTLED = 10_000
 #: Messages of one batch.
 MAX_AT_ONCE = 500
 AGAIN_SECONDS = 1.0
+#: There is nothing to release or to refund, or the user was erased, or no user has the reference.
+GONE: frozenset[Code] = frozenset({"not_found", "unknown_user"})
 #: What the service refuses, for example because the token may not force, is tried again later.
 REFUSED_AGAIN_SECONDS = 60.0
-FIRST_OPERATIONS = {"sent": "commit", "not-sent": "release", "verified": "feedback"}
+FIRST_OPERATIONS: Mapping[Outcome, Operation] = {"sent": "commit", "not-sent": "release", "verified": "feedback"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Entry:
 class Step:
     entry: Entry
     #: Of a batch, or "find": a call of its own.
-    operation: str
+    operation: Operation | Literal["find"]
     is_forced: bool = False
 
     @property
@@ -140,8 +143,7 @@ class Settler:
             return [Step(step.entry, "refund")]
         if step.operation == "commit" and is_closed and not step.is_forced:
             return [Step(step.entry, "commit", is_forced=True)]
-        # There is nothing to release or to refund, or the user was erased, or no user has the reference.
-        if status < 300 or code in ("not_found", "unknown_user") or (step.operation != "commit" and is_closed):
+        if status < 300 or code in GONE or (step.operation != "commit" and is_closed):
             self._remove(step)
         else:
             self._postpone(step, AGAIN_SECONDS if status in (429, 503) else REFUSED_AGAIN_SECONDS)
@@ -213,5 +215,5 @@ def _key_of(message: Unsettled) -> str:
     return message_key(vars(message))
 
 
-def _code_of(body: Any) -> str:
-    return str(body.get("code", ""))
+def _code_of(body: Any) -> Code | None:
+    return cast(Code | None, body.get("code"))

@@ -1,8 +1,9 @@
 """How calls name the user of a message: by id, or by the reference that another system gave."""
 
+from typing import Any, Mapping
 from urllib.parse import quote
 
-from ._types import Json
+Json = Mapping[str, Any]
 
 #: A user as ASCII, for a hash and a path: the id, or `ref:` and the reference, percent-encoded.
 UserKey = int | str
