@@ -52,7 +52,9 @@ export function createAnswerCheck(document: object) {
     }
     for (const content of contentsOf(mediaType, body)) {
       if (validate(content)) continue
-      throw new Error(`${method} ${template} ${status}: the response does not match the document: ${ajv.errorsText(validate.errors)}: ${body}`)
+      throw new Error(
+        `${method} ${template} ${status}: the response does not match the document: ${ajv.errorsText(validate.errors)}: ${body}`,
+      )
     }
   }
 }
