@@ -38,3 +38,15 @@ export const FOREIGN_ANSWERS: Readonly<Record<string, () => Response>> = {
   'a redirect': page(307, { location: 'http://elsewhere.example/login' }),
   'a redirect to a page': page(302, { location: '/login' }),
 }
+
+/** One of each kind, for tests of what follows: that each answer is silence for each operation has a test of its own. */
+export const SOME_FOREIGN_ANSWERS = Object.entries(FOREIGN_ANSWERS).filter(([name]) =>
+  [
+    'a page',
+    'no content',
+    'members of other types',
+    'a page with status 404',
+    'a problem of another service',
+    'a redirect',
+  ].includes(name),
+)
