@@ -3,8 +3,8 @@
  *
  *     bin/node scripts/check.ts [PART …]
  *
- * Without parts, those of `npm run check`: they take seconds, and need nothing that is built. `all`: every part. Prints the counts of
- * passed and failed parts at the end, and exits with 1 if one failed.
+ * Without parts, those of `npm run check`: they take seconds, and need nothing that is built. `all`: every part that `npm test` has not.
+ * Prints the counts of passed and failed parts at the end, and exits with 1 if one failed.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -19,6 +19,8 @@ interface Part {
   readonly command: string
   /** It builds something first, so it is no part of `npm run check`. */
   readonly builds?: boolean
+  /** `npm test` has it, so it is no part of `all`, which runs beside that. */
+  readonly tests?: boolean
 }
 
 const { scripts } = JSON.parse(readFileSync(resolve(PROJECT, 'package.json'), 'utf8')) as {
@@ -37,7 +39,7 @@ const named = (name: string, builds = false): Part => ({ name, command: `${scrip
 const PARTS: readonly Part[] = [
   typesOf('service', '.'),
   named('dead-code'),
-  named('architecture'),
+  { ...named('architecture'), tests: true },
   typesOf('console'),
   named('lint'),
   generated('reference'),
@@ -69,7 +71,7 @@ async function run({ name, command, builds = false }: Part): Promise<boolean> {
 /** The parts that words of the command line name: a name, or the beginning of several. */
 function chosen(words: readonly string[]): readonly Part[] {
   if (words.length === 0) return PARTS.filter(({ builds = false }) => !builds)
-  if (words.includes('all')) return PARTS
+  if (words.includes('all')) return PARTS.filter(({ tests = false }) => !tests)
   for (const word of words) {
     if (PARTS.some(({ name }) => name.startsWith(word))) continue
     console.error(`There is no part "${word}". Parts: all, ${PARTS.map(({ name }) => name).join(', ')}`)

@@ -13,12 +13,25 @@ const SOURCES = ['console', 'src', 'package-lock.json', 'tsconfig.json']
 
 /** Builds the console before tests that show it, unless its files are those of a build from the current sources. */
 export default async function setup(): Promise<void> {
-  if ((await readFile(STAMP, 'utf8').catch(() => '')) === (await stampOf())) return
-  // With the NODE_ENV of Vitest the build would contain the development version of React.
-  const env = { ...process.env, NODE_ENV: 'production' }
-  await promisify(execFile)('npm', ['run', '--silent', 'console'], { cwd: PROJECT, env })
+  const stamp = await readFile(STAMP, 'utf8').catch(() => null)
+  if (stamp === (await stampOf())) return
+  if (stamp !== null || !(await isNewerThanSources())) {
+    // With the NODE_ENV of Vitest the build would contain the development version of React.
+    const env = { ...process.env, NODE_ENV: 'production' }
+    await promisify(execFile)('npm', ['run', '--silent', 'console'], { cwd: PROJECT, env })
+  }
   await mkdir(dirname(STAMP), { recursive: true })
   await writeFile(STAMP, await stampOf())
+}
+
+/** Whether the console was built since a source changed, as `npm ci` does, which removes the stamp. A folder changes with its files. */
+async function isNewerThanSources(): Promise<boolean> {
+  const built = await stat(PAGE).catch(() => null)
+  if (built === null) return false
+  const files = (await Promise.all(SOURCES.map(source => filesBelow(join(PROJECT, source))))).flat()
+  const paths = new Set(files.flatMap(path => (dirname(path) === PROJECT ? [path] : [path, dirname(path)])))
+  const changed = await Promise.all(Array.from(paths, async path => (await stat(path)).mtimeMs))
+  return Math.max(...changed) <= built.mtimeMs
 }
 
 /** The sources, and the time of the build: another build from other sources may have followed. */
