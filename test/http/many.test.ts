@@ -33,6 +33,7 @@ const STREAMS = [
     url: () => `${QUOTA}/bulk`,
     body: ({ users }: Prepared) => ({ select: { user_ids: users }, change: { action: 'suspend' } }),
     doneIn: ({ changed = 0, changed_before = 0 }: Counts) => changed + changed_before,
+    has: { limits: [100], enabled: [false] },
   },
   {
     what: 'gift of units',
@@ -44,18 +45,20 @@ const STREAMS = [
       reason: 'Outage',
     }),
     doneIn: ({ given = 0, given_before = 0 }: Counts) => given + given_before,
+    has: { limits: [100, 5] },
   },
   {
     what: 'roll-out of a plan',
     url: ({ plan }: Prepared) => `/api/sms/admin/plans/${plan}/roll-out`,
     body: ({ users }: Prepared) => ({ users }),
     doneIn: ({ changed = 0, unchanged = 0 }: Counts) => changed + unchanged,
+    has: { limits: [100, 100] },
   },
 ]
 
 test.each(STREAMS.map((stream, index) => ({ ...stream, first: (index + 1) * 1_000 })))(
   'a $what reports progress, stops where the database refuses, and goes on with the same key',
-  async ({ what, url, body, doneIn, first }) => {
+  async ({ what, url, body, doneIn, has, first }) => {
     const prepared = await prepare(first)
     const ask = async (): Promise<Counts[]> => {
       const headers = { 'idempotency-key': `many-${first}` }
@@ -91,6 +94,12 @@ test.each(STREAMS.map((stream, index) => ({ ...stream, first: (index + 1) * 1_00
     }
     expect(doneIn(counts(stopped))).toBeGreaterThan(0)
     expect(doneIn(counts(end))).toBe(COUNT)
+    for (const user of [first, first + COUNT - 1]) {
+      const { items } = (await service.call('GET', `${QUOTA}/list?user_id=${user}&sort=id`)).body
+      const limits = items.map(({ limit }: { limit: number }) => limit)
+      const enabled = items.map((item: { enabled: boolean }) => item.enabled)
+      expect({ limits, enabled }).toMatchObject({ enabled: limits.map(() => true), ...has })
+    }
   },
 )
 

@@ -271,25 +271,6 @@ test('calls with the same key, and with others, at the same time give each user 
   expect((await verify(service.db)).differences).toEqual([])
 })
 
-test('a call that is stopped in between goes on with the same key', async () => {
-  const users = await createMany(300)
-  const key = newKey()
-  const last = users.at(-1) ?? 0
-  const alter = (change: ReturnType<typeof sql>) => service.db.query({ text: sql`alter table quota ${change}` })
-  await alter(sql`add constraint no_gift check (expires_at is null or user_id <> ${rawSql`${last}`}) not valid`)
-  const stopped = (await give(users, {}, { key })).at(-1)
-  const counts = { given: expect.any(Number), given_before: 0, left_out: 0, failed: 0 }
-  expect(stopped).toEqual({ record: 'stopped', ...counts, code: 'internal', detail: expect.any(String) })
-  // How many users a step has, depends on the time that it takes.
-  expect(stopped.given).toBeGreaterThan(0)
-  await alter(sql`drop constraint no_gift`)
-  expect((await give(users, {}, { key })).at(-1)).toEqual(end(300 - stopped.given, { before: stopped.given }))
-  expect(await Promise.all([users[0] ?? 0, last].map(limitsOf))).toEqual([
-    [1_000, 500],
-    [1_000, 500],
-  ])
-})
-
 test.each([
   ['an hour', HOUR_MS],
   ['a month', 30 * DAY_MS],
