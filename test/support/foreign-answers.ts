@@ -46,6 +46,7 @@ export const SOME_FOREIGN_ANSWERS = Object.entries(FOREIGN_ANSWERS).filter(([nam
     'no content',
     'members of other types',
     'a page with status 404',
+    'a page with status 502',
     'a problem of another service',
     'a redirect',
   ].includes(name),
