@@ -45,6 +45,7 @@ const app = await createServer({
       breaker: { messageTypes: ['otp'], intervalSeconds: 15 },
       requireCountry: false,
       requireRecipient: false,
+      senderDoor: true,
       autoUsers: false,
       defaultPlanUsersPerMinute: 1,
       segments: DEFAULT_SEGMENT_RULES,

@@ -67,7 +67,7 @@ const DB_LEVELS: Record<string, RegExp>[] = [
 
 /** The rooms of src/http/: what all rooms share, then the resources, of which some show parts of others. */
 const HTTP_LEVELS: Record<string, RegExp>[] = [
-  { platform: /^platform\//, tls: /^tls\.ts$/ },
+  { door: /^door\//, platform: /^platform\//, tls: /^tls\.ts$/ },
   { references: /^references\//, listener: /^listener\.ts$/ },
   { auth: /^auth\// },
   { changes: /^changes\// },

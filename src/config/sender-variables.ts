@@ -16,6 +16,12 @@ export const SENDER_VARIABLES = {
     means: 'whether senders must name the recipient, so that no send can avoid caps that count each recipient',
     ...flag,
   },
+  SENDER_DOOR: {
+    means:
+      "whether plain calls of senders are read by the service's own reader, which costs less than that of Node.js; false if a client does not get along with it",
+    ...flag,
+    fallback: 'true',
+  },
   AUTO_USERS: {
     means:
       'whether a user_ref that no user has makes the user, with an id from 2^40 on, when a reserve, consume, import or creation of a quota names it; else it is answered 404 (unknown_user)',

@@ -15,6 +15,7 @@ import type { SenderUsers } from './auth/sender-users.ts'
 import type { Steps } from './changes/step-pacer.ts'
 import type { HttpListener } from './listener.ts'
 import type { MetricsPage } from './platform/metrics-page.ts'
+import type { RateLimiter } from './platform/rate-limiter.ts'
 import type { Slots } from './platform/slots.ts'
 import type { UserReferences } from './references/references.ts'
 
@@ -30,6 +31,7 @@ type ServerSettings = Pick<
   | 'breaker'
   | 'requireCountry'
   | 'requireRecipient'
+  | 'senderDoor'
   | 'autoUsers'
   | 'defaultPlanUsersPerMinute'
   | 'segments'
@@ -69,6 +71,8 @@ export interface RouteContext {
 export interface ServerParts extends RouteContext {
   log: FastifyBaseLogger
   metrics: Metrics
+  /** Counts the operations of senders. */
+  senderLimit: RateLimiter
   /** Undefined: nothing is traced. */
   tracer?: Tracer | undefined
   /** What `/metrics` answers; null if it has a port of its own. */

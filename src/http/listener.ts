@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
+import type { TakePlainCall } from './door/connection.ts'
+import { createDoor, type Door } from './door/door.ts'
 import { clientRequestId, repeatedHeader, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
 import { boundPipelining } from './platform/pipelining.ts'
 import { problemBody } from './platform/problems.ts'
@@ -42,8 +44,12 @@ export interface HttpListener {
   renewCertificate(certificate: Certificate): void
   /** Opens the port. @throws Error of the operating system, with `syscall` `listen` */
   listen(host: string, port: number): Promise<void>
-  /** The handler of all other requests. Until then they are answered 503. From then on, floods of health checks are slowed down. */
-  serve(handler: Handler, slowDown: SlowDown): void
+  /**
+   * The handler of all other requests. Until then they are answered 503. From then on, floods of health checks are slowed down.
+   *
+   * @param take plain calls of senders, past Node.js and the handler
+   */
+  serve(handler: Handler, slowDown: SlowDown, take?: TakePlainCall): void
   /**
    * Closes the port and answers the requests under way. Clients that stop sending or reading do not delay it beyond
    * `DRAIN_MS`. Closing again does nothing.
@@ -77,6 +83,7 @@ export function createListener(
   const tlsServer = certificate && createTlsServer({ ...TLS_SERVER_OPTIONS, ...certificate.options }, handle)
   const server: Server = tlsServer ?? createServer(SERVER_OPTIONS, handle)
   server.setTimeout(stallMs, endStalled)
+  const door = createDoor(server, { idleMs: SERVER_OPTIONS.keepAliveTimeout, stallMs, isTls: tlsServer !== undefined })
 
   return {
     server,
@@ -93,11 +100,12 @@ export function createListener(
       server.listen({ host, port })
       await once(server, 'listening')
     },
-    serve(next, slowing) {
+    serve(next, slowing, take) {
       handler = next
       slowDown = slowing
+      if (take !== undefined) door.open(take)
     },
-    close: () => drain(server, drainMs),
+    close: () => drain(server, door, drainMs),
   }
 }
 
@@ -141,11 +149,15 @@ function answer(request: IncomingMessage, response: ServerResponse, reason: stri
   response.end(body)
 }
 
-async function drain(server: Server, drainMs: number): Promise<void> {
+async function drain(server: Server, door: Door, drainMs: number): Promise<void> {
   if (!server.listening) return
+  door.close()
   // Connections that clients keep alive become idle one by one, as their last requests are answered.
   const closingIdle = setInterval(() => server.closeIdleConnections(), 50)
-  const closingAll = setTimeout(() => server.closeAllConnections(), drainMs)
+  const closingAll = setTimeout(() => {
+    server.closeAllConnections()
+    door.destroyAll()
+  }, drainMs)
   try {
     await new Promise(resolve => server.close(resolve))
   } finally {

@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts'
 import type { Tracer } from '../tracing.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { Access } from './auth/authenticator.ts'
-import { guard, identifyUsers, limitPrincipals } from './auth/guard.ts'
+import { createVerificationLimit, guard, identifyUsers, limitPrincipals, type VerificationLimit } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { breakerRoutes } from './breaker/routes.ts'
 import { breakerSettingsRoutes } from './breaker/settings-routes.ts'
@@ -27,7 +27,7 @@ import { rollOutRoutes } from './plans/roll-out-routes.ts'
 import { planRoutes } from './plans/routes.ts'
 import { userPlanRoutes } from './plans/user-routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
-import { type AddressOf, createAddressOf } from './platform/client-address.ts'
+import { createAddressOf } from './platform/client-address.ts'
 import { createErrorAnswers } from './platform/error-answers.ts'
 import { FORMATS } from './platform/formats.ts'
 import { clientRequestId, PLAIN_HEADERS, SECURITY_HEADERS } from './platform/headers.ts'
@@ -36,7 +36,13 @@ import { describeApi } from './platform/openapi.ts'
 import { createRateLimiter } from './platform/rate-limiter.ts'
 import { chargeReads } from './platform/reads.ts'
 import { createReportLine, lineUpReports } from './platform/report-line.ts'
-import { createRequestLog, logRequests } from './platform/request-log.ts'
+import {
+  type AnsweredRequest,
+  createRequestLog,
+  logRequests,
+  type ReportAnswer,
+  type RequestLog,
+} from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
 import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
 import { compileValidator } from './platform/validation.ts'
@@ -46,6 +52,8 @@ import { adminQuotaRoutes, quotaCheckRoutes, userQuotaRoutes } from './quotas/ro
 import { showUserNames } from './references/user-names.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
+import { createSenderLimit } from './sender/admission.ts'
+import { createPlainCalls } from './sender/plain-calls.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { transferRoute, transferRoutes } from './transfers/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
@@ -121,21 +129,26 @@ const API: readonly Scope[] = [
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Builds the API behind the server that owns the port, which serves it as soon as it is ready. */
-export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<FastifyInstance> {
-  const parts: ServerParts = { ...given, steps: createSteps() }
+export async function createServer(given: Omit<ServerParts, 'steps' | 'senderLimit'>): Promise<FastifyInstance> {
+  const parts: ServerParts = { ...given, steps: createSteps(), senderLimit: createSenderLimit(given.settings) }
   let serve = () => {}
   const { logClientAddress, authFailuresPerMinute, trustProxy, maxConnections } = parts.settings
   const addressOf = createAddressOf(trustProxy)
   const requestLog = createRequestLog({ log: parts.log, clientAddress: logClientAddress, addressOf })
   const slowDown = createSlowDown(authFailuresPerMinute, addressOf)
   const errors = createErrorAnswers(requestLog, slowDown, MAX_BODY_BYTES)
+  const reportAnswer = createReport(parts, requestLog)
+  const mayVerify = createVerificationLimit(parts.settings.authFailuresPerMinute, addressOf)
+  const takePlainCall = parts.settings.senderDoor
+    ? createPlainCalls({ ...parts, mayVerify: mayVerify.check, errors, reportAnswer })
+    : undefined
   const app = Fastify({
     loggerInstance: parts.log,
     // logRequests logs each response once, without private data.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory(handler) {
-      serve = () => parts.listener.serve(handler, slowDown)
+      serve = () => parts.listener.serve(handler, slowDown, takePlainCall)
       return parts.listener.server
     },
     forceCloseConnections: 'idle',
@@ -167,14 +180,7 @@ export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<F
     checkQueryEncoding(request.url)
     done()
   })
-  if (parts.tracer !== undefined) traceRequests(app, parts.tracer)
-  logRequests(app, requestLog)
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? null
-    parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
-    if (request.problem) parts.metrics.problem(request.problem)
-    done()
-  })
+  logRequests(app, requestLog, reportAnswer)
   // For the routes that serve files.
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is no such file.')
@@ -184,7 +190,7 @@ export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<F
   parseJsonBodies(app, app.bodyReader, MAX_BODY_BYTES)
 
   await describeApi(app)
-  await registerApi(app, parts, addressOf)
+  await registerApi(app, parts, mayVerify)
   await app.register(async scope => {
     slowDownCalls(scope, slowDown)
     await registerOpenRoutes(scope, parts)
@@ -193,15 +199,14 @@ export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<F
 }
 
 /** Registers the routes of the API with their guards and limits. */
-async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: AddressOf): Promise<void> {
-  const { authFailuresPerMinute, rateLimitPerMinute } = parts.settings
-  const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
+async function registerApi(app: FastifyInstance, parts: ServerParts, mayVerify: VerificationLimit): Promise<void> {
+  const { rateLimitPerMinute } = parts.settings
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
   const reportLine = createReportLine()
   for (const { prefix, access, namesUsers = access === 'read', routes } of API) {
     await app.register(
       async scope => {
-        guard(scope, parts.authenticator, access, failures, addressOf)
+        guard(scope, parts.authenticator, access, mayVerify)
         acceptReferences(scope, parts, access)
         if (namesUsers) showUserNames(scope, parts.db)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
@@ -276,26 +281,31 @@ function withOpenValues<Schema>(schemas: Schema): Schema {
   )
 }
 
+/** Says of each answer what it was: to the traces, the log and the metrics. */
+function createReport({ tracer, metrics }: Pick<ServerParts, 'tracer' | 'metrics'>, log: RequestLog): ReportAnswer {
+  return request => {
+    const { route, method, status, ms, problem } = request
+    if (tracer !== undefined) traceAnswer(tracer, request)
+    log.answered(request)
+    metrics.request(route, method, status, ms / 1_000)
+    if (problem) metrics.problem(problem)
+  }
+}
+
 /**
  * A span per request. It names the route, and nothing of the path, the query or the body. An authenticated caller's trace is
  * continued, and kept if the caller keeps it. All others get a trace of their own, of which the configured part is kept: else
  * anyone could fill the collector. That is known only later, so the span is made at the end.
  */
-function traceRequests(app: FastifyInstance, tracer: Tracer): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const { traceparent } = request.headers
-    const isCallers = request.principal !== null && typeof traceparent === 'string'
-    const route = request.routeOptions.url ?? 'none'
-    const span = tracer.start(`${request.method} ${route}`, 'server', {
-      traceparent: isCallers ? traceparent : undefined,
-      startTime: Date.now() - reply.elapsedTime,
-    })
-    span.end(reply.statusCode >= 500, {
-      'http.request.method': request.method,
-      'http.route': route,
-      'http.response.status_code': reply.statusCode,
-      'sms_quota.request_id': request.id,
-    })
-    done()
+function traceAnswer(tracer: Tracer, { id, method, route, principal, status, ms, traceparent }: AnsweredRequest): void {
+  const span = tracer.start(`${method} ${route ?? 'none'}`, 'server', {
+    traceparent: principal === null ? undefined : traceparent,
+    startTime: Date.now() - ms,
+  })
+  span.end(status >= 500, {
+    'http.request.method': method,
+    'http.route': route ?? 'none',
+    'http.response.status_code': status,
+    'sms_quota.request_id': id,
   })
 }

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { MEMORY_MS } from '../../src/domain/time/memories.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
-import { guard, identifyUsers, userIdOf } from '../../src/http/auth/guard.ts'
-import { createRateLimiter } from '../../src/http/platform/rate-limiter.ts'
+import { createVerificationLimit, guard, identifyUsers, userIdOf } from '../../src/http/auth/guard.ts'
 import { createUserReferences } from '../../src/http/references/references.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
@@ -24,7 +23,12 @@ test('a token that is remembered leads to no user who does not have its referenc
   })
   const app = Fastify()
   app.decorateRequest('principal', null)
-  guard(app, authenticator, 'own', createRateLimiter({ perMinute: 0 }), () => undefined)
+  guard(
+    app,
+    authenticator,
+    'own',
+    createVerificationLimit(0, () => undefined),
+  )
   const read = async (refs: readonly string[]) =>
     new Map(refs.flatMap(ref => (table.has(ref) ? [[ref, table.get(ref) ?? 0] as const] : [])))
   identifyUsers(app, createUserReferences({ read, monotonicMs: () => clock.ms }))

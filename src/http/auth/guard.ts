@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import { rolesWith } from '../../domain/basics/role.ts'
 import { Problem } from '../../errors.ts'
 import { type AddressOf, clientOf } from '../platform/client-address.ts'
-import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
+import { createRateLimiter, type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
 import type { UserReferences } from '../references/references.ts'
 import type { Access, Authenticator } from './authenticator.ts'
 import type { Principal } from './claims.ts'
@@ -22,22 +22,39 @@ declare module 'fastify' {
 export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
 
 /**
+ * Counts the tokens of each client that turned out to be invalid. Above its limit no further token of the client is verified. Known
+ * tokens are still accepted, so a client does not shut out others behind the same proxy.
+ */
+export interface VerificationLimit {
+  /** @throws Problem `rate_limited` if the client of a request is above its limit */
+  check(request: Parameters<AddressOf>[0]): void
+  count(request: Parameters<AddressOf>[0]): void
+}
+
+export function createVerificationLimit(perMinute: number, addressOf: AddressOf): VerificationLimit {
+  const failures = createRateLimiter({ perMinute })
+  const clientOfRequest = (request: Parameters<AddressOf>[0]) => clientOf(addressOf(request) ?? '')
+  return {
+    check(request) {
+      const waitMs = failures.waitOf(clientOfRequest(request))
+      if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
+    },
+    count: request => void failures.take(clientOfRequest(request)),
+  }
+}
+
+/**
  * Refuses requests without a valid token, and those whose token does not allow the route. Runs before the body is read.
  * Covers the routes that are registered after this call.
  *
  * @param scopeAccess what routes need that declare no `access` of their own
- * @param failures counts the tokens of each client that turned out to be invalid. Above its limit no further token of the
- *   client is verified. Known tokens are still accepted, so a client does not shut out others behind the same proxy.
  */
 export function guard(
   app: FastifyInstance,
   authenticator: Authenticator,
   scopeAccess: Access,
-  failures: RateLimiter,
-  addressOf: AddressOf,
+  limit: VerificationLimit,
 ): void {
-  const clientOfRequest = ({ raw }: FastifyRequest) => clientOf(addressOf(raw) ?? '')
-
   app.addHook('onRoute', route => {
     const access = route.config?.access ?? accessByMethod(scopeAccess, route.method)
     // A hook per route, because finding the route of a request costs more than this check.
@@ -50,14 +67,11 @@ export function guard(
   })
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const found = authenticator.authenticate(request.headers.authorization, () => {
-      const waitMs = failures.waitOf(clientOfRequest(request))
-      if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
-    })
+    const found = authenticator.authenticate(request.headers.authorization, () => limit.check(request.raw))
     // A known token is answered synchronously; only a new one is verified.
     if (found instanceof Promise) {
       const verified = found.catch(error => {
-        if (error instanceof Problem && error.code === 'unauthenticated') failures.take(clientOfRequest(request))
+        if (error instanceof Problem && error.code === 'unauthenticated') limit.count(request.raw)
         throw error
       })
       const admitted = verified.then(principal => {

@@ -6,35 +6,56 @@ import { ERRORS, Problem } from '../../errors.ts'
 import { SECURITY_HEADERS } from './headers.ts'
 import { isWithinLongBody } from './long-bodies.ts'
 import { CLIENT_FAULTS, problemBody, problemOf } from './problems.ts'
-import type { RequestLog } from './request-log.ts'
+import { loggedRequest, type RequestLog } from './request-log.ts'
 import { type SlowDown, waitPaused } from './slow-down.ts'
 
 /** An error of a connection, with what was received of the request. */
 type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
 
 export interface ErrorAnswers {
+  /** The problem that answers an error of a request, and what its answer waits for, if anything. Logs failures of the service. */
+  judge(
+    error: unknown,
+    request: FailedRequest,
+    bodyLimit: number,
+  ): { problem: Problem; waiting: Promise<void> | undefined }
   /** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown
   /** Answers a request that is not valid HTTP, and closes the connection. */
   answerBroken(error: BrokenRequest, socket: Socket): void
 }
 
+type FailedRequest = Parameters<RequestLog['failed']>[0] & Parameters<SlowDown['isAbove']>[0] & { is404?: boolean }
+
+export const problemHeaders = (problem: Problem, requestId: string) => ({
+  ...SECURITY_HEADERS,
+  ...problem.headers,
+  'x-request-id': requestId,
+  'content-type': 'application/problem+json; charset=utf-8',
+})
+
 /** @param bodyLimit of routes that have none of their own, in bytes */
 export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, bodyLimit: number): ErrorAnswers {
+  function judge(...[error, request, limit]: Parameters<ErrorAnswers['judge']>): ReturnType<ErrorAnswers['judge']> {
+    const problem = problemOf(error, limit)
+    if (ERRORS[problem.code].status >= 500) requestLog.failed(request, problem, error)
+    const isRefusal = CLIENT_FAULTS.has(problem.code) || (request.is404 === true && problem.code === 'not_found')
+    return { problem, waiting: isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw, true) : undefined }
+  }
+
   return {
+    judge,
     answer(error, request, reply) {
-      const problem = problemOf(error, request.routeOptions.bodyLimit ?? bodyLimit)
+      const { raw, principal, is404 } = request
+      const limit = request.routeOptions.bodyLimit ?? bodyLimit
+      const { problem, waiting } = judge(error, { ...loggedRequest(request), raw, principal, is404 }, limit)
       request.problem = problem
-      const { status } = ERRORS[problem.code]
-      if (status >= 500) requestLog.failed(request, problem, error)
       const send = () =>
         reply
-          .code(status)
-          .headers({ ...SECURITY_HEADERS, ...problem.headers, 'x-request-id': request.id })
-          .header('content-type', 'application/problem+json; charset=utf-8')
+          .code(ERRORS[problem.code].status)
+          .headers(problemHeaders(problem, request.id))
           .send(problemBody(problem, request.id))
-      const isRefusal = CLIENT_FAULTS.has(problem.code) || (request.is404 && problem.code === 'not_found')
-      return isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw, true).then(send) : send()
+      return waiting === undefined ? send() : waiting.then(send)
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return

@@ -19,8 +19,10 @@ export const STRICT_TLS = { 'strict-transport-security': 'max-age=31536000' }
 /** The client's own request id, if it is safe in a header and in the log. */
 export function clientRequestId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['x-request-id']
-  return typeof id === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(id) ? id : undefined
+  return isRequestId(id) ? id : undefined
 }
+
+export const isRequestId = (id: unknown): id is string => typeof id === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(id)
 
 /** By their lengths. Node.js keeps the first of several, and another server before this one may have looked at the last. It joins others, or refuses them. */
 const ONCE: readonly (string | undefined)[] = Object.assign([], { 4: 'host', 12: 'content-type', 13: 'authorization' })

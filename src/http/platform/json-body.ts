@@ -59,11 +59,16 @@ export function readRawBodies(app: FastifyInstance, reader: BodyReader, limit: n
 /** Parses a body, or fails with the problem that refuses it. */
 export const parseJsonBody: BodyParser = (request, body, done) => {
   if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
-  if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
-  const text = body.toString('utf8')
-  const read = readBody(text.startsWith('\ufeff') ? text.slice(1) : text, body)
+  const read = parseJsonBytes(body)
   if ('value' in read) done(null, read.value)
   else done(read.refusal)
+}
+
+/** The value of a body whose headers say that it is JSON in UTF-8, or the problem that refuses it. */
+export function parseJsonBytes(body: Buffer): ReturnType<typeof readBody> {
+  if (!isUtf8(body)) return { refusal: new Problem('invalid_request', 'The body is not valid UTF-8.') }
+  const text = body.toString('utf8')
+  return readBody(text.startsWith('\ufeff') ? text.slice(1) : text, body)
 }
 
 function notUtf8Json(): Problem {

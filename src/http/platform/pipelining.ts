@@ -5,7 +5,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { joinWrites } from './joined-writes.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -45,7 +44,6 @@ function requestsOf(socket: Socket): Requests {
     },
   }
   waiting.set(socket, requests)
-  joinWrites(socket, () => requests.count > 1)
   return requests
 }
 

@@ -22,10 +22,28 @@ declare module 'fastify' {
   }
 }
 
+/** A request that was answered, as far as the log tells of it. */
+export interface AnsweredRequest {
+  readonly id: string
+  readonly method: string
+  readonly route: string | null
+  readonly isForMachines: boolean
+  readonly raw: Parameters<AddressOf>[0]
+  readonly principal: { readonly subject: string } | null
+  readonly status: number
+  readonly ms: number
+  /** The problem that answered it; null if it was answered otherwise. */
+  readonly problem: Problem | null
+  readonly traceparent: string | undefined
+}
+
+/** Says of each answer what it was. */
+export type ReportAnswer = (request: AnsweredRequest) => void
+
 export interface RequestLog {
-  answered(request: FastifyRequest, reply: FastifyReply): void
+  answered(request: AnsweredRequest): void
   /** Logs why a request, or an operation of a batch, failed that is not at fault itself. */
-  failed(request: FastifyRequest, problem: Problem, error: unknown): void
+  failed(request: Pick<AnsweredRequest, 'id' | 'route'>, problem: Problem, error: unknown): void
   /** Logs that work whose answer had begun was given up. @param what names the work */
   stopped(request: FastifyRequest, what: string, error: unknown): void
   /** Logs a request that is not valid HTTP. @param reason the code of the parser's error */
@@ -65,28 +83,27 @@ export function createRequestLog({
   const failures = createSampler(now)
   const outages = createSampler(now, 1)
   const shown = (address: string | undefined) => shownAddress(address, clientAddress)
-  const clientShown = (request: FastifyRequest) => shown(addressOf(request.raw))
+  const clientShown = ({ raw }: AnsweredRequest) => shown(addressOf(raw))
   return {
-    answered(request, reply) {
+    answered(request) {
       const { problem, principal } = request
-      if (isForMachines(request)) {
-        summary.add(reply.statusCode, reply.elapsedTime)
+      if (request.isForMachines) {
+        summary.add(request.status, request.ms)
         const isRefusal = problem !== null && REFUSALS.has(problem.code)
-        if (!isRefusal && isDebugging(log))
-          request.log.debug(lineOf(request, reply, clientShown), 'http: request answered')
+        if (!isRefusal && isDebugging(log)) log.debug(lineOf(request, clientShown), 'http: request answered')
         if (!isRefusal) return
       }
       const isSampled = problem !== null || principal === null
       if (isSampled && !answers.mayLog(problem?.code ?? 'without_token')) return
-      request.log.info(lineOf(request, reply, clientShown), 'http: request answered')
+      log.info(lineOf(request, clientShown), 'http: request answered')
     },
-    failed(request, problem, error) {
+    failed({ id, route }, problem, error) {
       const cause = problem.cause ?? error
       if (problem.code === 'internal' && failures.mayLog('internal'))
-        request.log.error({ err: cause }, 'http: request failed')
+        log.error({ request_id: id, err: cause }, 'http: request failed')
       // The cause of an outage is in no other line: which disk is full, which server is away, which lock is held.
       if (problem.code === 'unavailable' && outages.mayLog('unavailable'))
-        request.log.warn({ route: request.routeOptions.url, reason: causeOf(cause) }, 'http: call not served')
+        log.warn({ request_id: id, route, reason: causeOf(cause) }, 'http: call not served')
     },
     stopped(request, what, error) {
       if (isUnavailable(error)) request.log.warn({ reason: causeOf(error) }, `http: ${what} stopped`)
@@ -104,8 +121,8 @@ export function createRequestLog({
   }
 }
 
-/** Logs all responses of the server, and the summaries. */
-export function logRequests(app: FastifyInstance, requestLog: RequestLog): void {
+/** Logs the summaries, and has all responses of the server reported. */
+export function logRequests(app: FastifyInstance, requestLog: RequestLog, report: ReportAnswer): void {
   const timer = setInterval(() => requestLog.summarize(), SUMMARY_MS).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
@@ -119,19 +136,32 @@ export function logRequests(app: FastifyInstance, requestLog: RequestLog): void 
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    requestLog.answered(request, reply)
+    report(answeredRequest(request, reply))
     done()
   })
 }
 
-function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (request: FastifyRequest) => string | undefined) {
-  const { problem } = request
+/** A request of the framework, as the log takes it. */
+export const loggedRequest = ({ id, routeOptions }: FastifyRequest) => ({ id, route: routeOptions.url ?? null })
+
+function answeredRequest(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
+  const { method, raw, principal, problem } = request
+  const isForMachines = request.routeOptions.config?.isForMachines === true
+  const { traceparent } = request.headers
+  const answer = { status: reply.statusCode, ms: reply.elapsedTime, problem }
+  const trace = { traceparent: typeof traceparent === 'string' ? traceparent : undefined }
+  return { ...loggedRequest(request), method, isForMachines, raw, principal, ...answer, ...trace }
+}
+
+function lineOf(request: AnsweredRequest, shown: (request: AnsweredRequest) => string | undefined) {
+  const { id, method, route, status, ms, principal, problem } = request
   return {
-    method: request.method,
-    route: request.routeOptions.url ?? null,
-    status: reply.statusCode,
-    ms: round(reply.elapsedTime),
-    subject: request.principal?.subject,
+    request_id: id,
+    method,
+    route,
+    status,
+    ms: round(ms),
+    subject: principal?.subject,
     client: shown(request),
     code: problem?.code,
     reason: problem !== null && 'reason' in problem ? problem.reason : undefined,
@@ -149,10 +179,6 @@ function causeOf(error: unknown): string {
 function shownAddress(address: string | undefined, mode: ClientAddressMode): string | undefined {
   if (mode === 'off' || address === undefined) return undefined
   return mode === 'prefix' ? networkOf(address) : address
-}
-
-function isForMachines(request: FastifyRequest): boolean {
-  return request.routeOptions.config?.isForMachines === true
 }
 
 function isDebugging(log: FastifyBaseLogger): boolean {

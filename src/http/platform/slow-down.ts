@@ -3,7 +3,6 @@
  * sent, and their connections are not read meanwhile. So a flood ends at about twice as many calls a second as it has
  * connections, and at two hundred in all; calls of other clients are answered as always.
  */
-import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -84,7 +83,7 @@ let waitingConnections = 0
  *
  * @param isRefusal whether the answer is one that may wait longer in a crowd; a health check may not
  */
-export async function waitPaused({ socket }: IncomingMessage, isRefusal = false): Promise<void> {
+export async function waitPaused({ socket }: { readonly socket: unknown }, isRefusal = false): Promise<void> {
   // Requests that tests inject have no connection.
   if (!(socket instanceof Socket)) return setTimeout(waitMs())
   const now = performance.now()

@@ -16,7 +16,7 @@ import { createBodyAdmission } from '../platform/body-admission.ts'
 import { parseJsonBody, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
-import type { RateLimiter } from '../platform/rate-limiter.ts'
+import { loggedRequest } from '../platform/request-log.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
@@ -60,11 +60,9 @@ const SCHEMA = {
 
 /**
  * Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser.
- *
- * @param limiter counts the operations of each sender; the call itself has been counted
  */
-export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
-  const { engine, authenticator, metrics, senderUsers: users } = parts
+export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
+  const { engine, authenticator, metrics, senderLimit, senderUsers: users } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck(() => parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -87,8 +85,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
     async (request, reply) => {
       const { operations } = request.body
       const principal = principalOf(request)
-      // How many there are is known only now: the sender's next calls wait until these are paid off.
-      limiter.charge(principal.subject, operations.length - 1)
+      // How many there are is known only now, and the call itself has been counted: the sender's next calls wait until these are paid off.
+      senderLimit.charge(principal.subject, operations.length - 1)
       // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply, metrics)
@@ -221,7 +219,7 @@ class Results {
   fail(place: number, error: unknown): void {
     const problem = problemOf(error, MAX_BATCH_BYTES)
     this.metrics.problem(problem)
-    this.request.server.requestLog.failed(this.request, problem, error)
+    this.request.server.requestLog.failed(loggedRequest(this.request), problem, error)
     this.set(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
   }
 

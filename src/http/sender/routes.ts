@@ -1,23 +1,20 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
 import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
 import type { SegmentRules } from '../../domain/messages/segment-rules.ts'
-import { Overloaded } from '../../engine/completion.ts'
 import type { ErrorCode } from '../../errors.ts'
-import { limitPrincipals, principalOf } from '../auth/guard.ts'
-import { asUnmade, mayMakeUser, NotMade } from '../auth/sender-users.ts'
+import { principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
-import { createRateLimiter, type RateLimiter } from '../platform/rate-limiter.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
+import { refusalOf } from './admission.ts'
 import { batchRoutes } from './batch-routes.ts'
-import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
+import { createSenderCalls, type SenderCalls } from './calls.ts'
+import { originOf, requestCheck } from './requests.ts'
 import { senderReservationList } from './reservation-list.ts'
-import { answerOf } from './responses.ts'
-import { checkRights, readsNotes } from './rights.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
@@ -73,12 +70,10 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
   },
 }
 
-/** A sender may make the operations of this time at once. */
-const BURST_MS = 1_000
-
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
-  const { engine, authenticator } = parts
+  const { settings } = parts
+  const calls = createSenderCalls(parts)
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   // 0.7 µs per response. The compiled serializer takes 1.8 µs, most of it to find the matching schema of several.
@@ -86,27 +81,11 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
   app.addHook('onRoute', route => {
     route.config = { ...route.config, isForMachines: true }
   })
-  const operations = limitSenders(app, parts)
-  nameSegmentRules(app, parts.settings.segments)
+  app.addHook('onRequest', (request, _reply, done) => done(refusalOf(parts, principalOf(request))))
+  nameSegmentRules(app, settings.segments)
 
-  /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
-  function perform(call: SenderCall, request: FastifyRequest, reply: FastifyReply): void {
-    const principal = principalOf(request)
-    checkRights(authenticator, principal, call.command)
-    engine.enqueue(call.command, {
-      resolve(outcome) {
-        try {
-          reply.send(answerOf(call, outcome, readsNotes(principal)))
-        } catch (error) {
-          reply.send(error)
-        }
-      },
-      reject: error => reply.send(error),
-    })
-  }
-
-  operationRoutes(app, parts, perform)
-  app.register(async scope => batchRoutes(scope, parts, operations))
+  operationRoutes(app, settings, calls)
+  app.register(async scope => batchRoutes(scope, parts))
   senderReservationList(app, parts)
 
   app.get(
@@ -120,20 +99,14 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       },
     },
     (request, reply) => {
-      const origin = originOf(request)
-      perform(
-        { command: { op: 'find', ...request.params, origin }, measure: null, userRef: request.userRef },
-        request,
-        reply,
-      )
+      const command = { op: 'find', ...request.params, origin: originOf(request) } as const
+      calls.perform({ command, measure: null, userRef: request.userRef }, principalOf(request), reply)
     },
   )
 }
 
-type Perform = (call: SenderCall, request: FastifyRequest, reply: FastifyReply) => void
-
 /** Each operation on its own path. */
-function operationRoutes(app: FastifyInstance, { settings, senderUsers: users }: ServerParts, perform: Perform): void {
+function operationRoutes(app: FastifyInstance, settings: ServerParts['settings'], calls: SenderCalls): void {
   for (const op of SENDER_OPS) {
     const { summary, description, answer, errors } = DOCUMENTED[op]
     app.post(
@@ -150,20 +123,13 @@ function operationRoutes(app: FastifyInstance, { settings, senderUsers: users }:
             ? validatorOf(requestCheck(op, () => settings.segments))
             : compileValidator(part as never),
       },
-      (request, reply) => {
-        const body = request.body as SenderRequest
-        const principal = principalOf(request)
-        const callOf = (userId: number) => commandOf(op, userId, body, originOf(request), settings)
-        const userId = users.identify({ principal, requestId: request.id }, body, () =>
-          mayMakeUser(principal, op, body, callOf),
-        )
-        if (typeof userId === 'number') perform(callOf(userId), request, reply)
-        else
-          userId
-            .catch(error => asUnmade(op, error))
-            .then(id => perform(callOf(id), request, reply))
-            .catch(error => reply.send(error instanceof NotMade ? error.denial : error))
-      },
+      (request, reply) =>
+        calls.operate(
+          op,
+          request.body as SenderRequest,
+          { principal: principalOf(request), requestId: request.id },
+          reply,
+        ),
     )
   }
 }
@@ -175,19 +141,4 @@ function nameSegmentRules(app: FastifyInstance, rules: SegmentRules): void {
     reply.header(SEGMENTS_HEADER, value)
     done()
   })
-}
-
-/**
- * Refuses calls of a sender above its rate or its share of the queue, before their bodies are read, when that costs little.
- * Returns what counts its operations: each call counts as one.
- */
-function limitSenders(app: FastifyInstance, { engine, settings }: ServerParts): RateLimiter {
-  const { senderOperationsPerSecond } = settings
-  const operations = createRateLimiter({ perMinute: senderOperationsPerSecond * 60, burstMs: BURST_MS })
-  limitPrincipals(app, operations, `${senderOperationsPerSecond} operations per second`)
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (engine.hasRoom(principalOf(request).subject)) done()
-    else done(new Overloaded('the principal has its share of the queue'))
-  })
-  return operations
 }

@@ -1,0 +1,219 @@
+/** The door beside Node.js alone: the same bytes are the same requests, in any pieces, and the same answers. */
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { setImmediate as nextTick } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { TakePlainCall } from '../../src/http/door/connection.ts'
+import { createDoor } from '../../src/http/door/door.ts'
+import { pieces } from '../support/door-bytes.ts'
+import { urlOf } from '../support/listening.ts'
+import { runs } from '../support/runs.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** What a server took for a request. */
+interface Seen {
+  readonly url: string
+  readonly authorization: string | undefined
+  readonly requestId: string | undefined
+  readonly length: string | undefined
+}
+
+const LIMITS = { idleMs: 72_000, stallMs: 30_000, isTls: false }
+
+/** A server that answers each request with what it took it for, and notes that. */
+function startEcho(hasDoor: boolean) {
+  const seen: Seen[] = []
+  let plain = 0
+  const server = createServer((request, response) => {
+    const { authorization, 'x-request-id': id, 'content-length': length } = request.headers
+    seen.push({ url: `${request.method} ${request.url}`, authorization, requestId: id?.toString(), length })
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => response.end(Buffer.concat(chunks)))
+  })
+  const door = hasDoor ? createDoor(server, LIMITS) : undefined
+  const take: TakePlainCall = ({ head, body }, answer) => {
+    plain += 1
+    const { operation, authorization, requestId, contentLength } = head
+    seen.push({
+      url: `POST /api/sms/sender/quota/${operation}`,
+      authorization,
+      requestId,
+      length: String(contentLength),
+    })
+    answer(200, '', body.toString('latin1'))
+    return true
+  }
+  door?.open(take)
+  return { server, seen, plain: () => plain }
+}
+
+/** Ends what is unfinished: no body and no head is longer, and no request begins like this. */
+const FILLER = Buffer.alloc(80 * 1024, '\u0001')
+
+/** Sends pieces to a server, each in a turn of its own, and reads until the server closes the connection. */
+async function send(url: string, parts: readonly Buffer[]): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+  let text = ''
+  socket.setEncoding('latin1').on('data', chunk => {
+    text += chunk
+  })
+  for (const part of [...parts, FILLER]) {
+    if (socket.destroyed) break
+    socket.write(part)
+    await nextTick()
+  }
+  await closed
+  return text
+}
+
+/** For a search over a longer time: DOOR_SECONDS=1800 */
+const { DOOR_SECONDS } = process.env
+const SEARCH =
+  DOOR_SECONDS === undefined
+    ? { numRuns: runs(600) }
+    : { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: Number(DOOR_SECONDS) * 1_000 }
+
+test('the same bytes are the same requests', { timeout: 60_000 + Number(DOOR_SECONDS ?? 0) * 2_000 }, async () => {
+  const [door, node] = [startEcho(true), startEcho(false)]
+  const [doorUrl, nodeUrl] = [await urlOf(door.server), await urlOf(node.server)]
+  await fc.assert(
+    fc.asyncProperty(pieces, async parts => {
+      door.seen.length = 0
+      node.seen.length = 0
+      await Promise.all([send(doorUrl, parts), send(nodeUrl, parts)])
+      expect(door.seen).toEqual(node.seen)
+    }),
+    SEARCH,
+  )
+  expect(door.plain()).toBeGreaterThan(100)
+})
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+afterAll(() => agent.destroy())
+
+interface Call {
+  operation: string
+  body: unknown
+  token?: keyof Awaited<ReturnType<typeof tokensOf>>
+  headers?: Record<string, string>
+}
+
+async function tokensOf({ senderToken, adminToken, token }: Service) {
+  const plain = await token({ sub: 'plain', roles: ['sms-quota:sender'] })
+  const bounded = await token({ sub: 'bounded', roles: ['sms-quota:sender'], sms_users: [8] })
+  return { sender: senderToken, admin: adminToken, plain, bounded, forged: `${senderToken.slice(0, -4)}AAAA` }
+}
+
+/** Two services in the same state, with the door and without it. */
+async function startPair() {
+  const both = await Promise.all(
+    [true, false].map(async hasDoor => {
+      const lines: string[] = []
+      const env = { SENDER_DOOR: String(hasDoor), AUTH_SENDER_USERS_CLAIM: 'sms_users' }
+      const service = await startService({ env, onLogLine: line => lines.push(line) })
+      for (const user_id of [7, 8]) {
+        const body = { user_id, limit: 5, period: 'month' }
+        expect((await service.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+      }
+      const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+      return { service, lines, url, tokens: await tokensOf(service) }
+    }),
+  )
+  return {
+    both,
+    answers: (call: Call) => Promise.all(both.map(({ url, tokens }) => answerTo(url, tokens, call))),
+  }
+}
+
+/** An answer without what differs each time. The framework closes a connection after a body that it could not read, the door does not. */
+async function answerTo(
+  url: string,
+  tokens: Awaited<ReturnType<typeof tokensOf>>,
+  { operation, body, token = 'sender', headers = {} }: Call,
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const sent = request(`${url}/api/sms/sender/quota/${operation}`, {
+    method: 'POST',
+    agent,
+    headers: {
+      authorization: `Bearer ${tokens[token]}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      ...headers,
+    },
+  })
+  const [response]: IncomingMessage[] = await once(sent.end(text), 'response')
+  let answer = ''
+  for await (const chunk of response?.setEncoding('utf8') ?? []) answer += chunk
+  const { date, connection: _ends, 'keep-alive': _time, 'x-request-id': id, ...others } = response?.headers ?? {}
+  expect(date).toMatch(/ GMT$/)
+  const own = headers['x-request-id'] === id ? 'own' : 'made'
+  return { status: response?.statusCode, headers: others, id: own, body: answer.replaceAll(String(id), 'ID') }
+}
+
+const MESSAGE = { to: '+4915112345678', text: 'Häuser kosten 5 €' }
+
+/** In turn, each on what those before have left. */
+const CALLS: readonly Call[] = [
+  { operation: 'check', body: { user_id: 7, units: 1 } },
+  { operation: 'reserve', body: { user_id: 7, id: 'a', units: 2 } },
+  { operation: 'reserve', body: { user_id: 7, id: 'a', units: 2 }, headers: { 'x-request-id': 'mine' } },
+  { operation: 'reserve', body: { user_id: 7, id: 'a', units: 3 } },
+  { operation: 'reserve', body: { user_id: 7, id: 'b', units: 9, explain: true } },
+  { operation: 'commit', body: { user_id: 7, id: 'a', total_units: 1 } },
+  { operation: 'commit', body: { user_id: 7, id: 'a', total_units: 9 } },
+  { operation: 'release', body: { user_id: 7, id: 'a' } },
+  { operation: 'refund', body: { user_id: 7, id: 'a', total_units: 1 } },
+  { operation: 'refund', body: { user_id: 7, id: 'none' } },
+  { operation: 'feedback', body: { user_id: 7, id: 'a' } },
+  { operation: 'consume', body: { user_id: 8, id: 'ü', message: MESSAGE } },
+  { operation: 'consume', body: { user_id: 8, id: 'f', units: 99, force: true } },
+  { operation: 'consume', body: { user_id: 8, id: 'g', units: 1, force: true }, token: 'plain' },
+  { operation: 'reserve', body: { user_id: 7, id: 'c', units: 1 }, token: 'bounded' },
+  { operation: 'reserve', body: { user_id: 7, id: 'c', units: 1 }, token: 'admin' },
+  { operation: 'reserve', body: { user_id: 7, id: 'c', units: 1 }, token: 'forged' },
+  { operation: 'reserve', body: { user_ref: 'unknown', id: 'c', units: 1 } },
+  { operation: 'reserve', body: { user_id: 7, id: 'd', units: '1', more: true } },
+  { operation: 'reserve', body: { user_id: 7, id: null, units: null } },
+  { operation: 'reserve', body: '{"user_id":7,"user_id":8,"id":"e","units":1}' },
+  { operation: 'reserve', body: '\ufeff{"user_id":7,"id":"bom","units":1}' },
+  { operation: 'reserve', body: '{"user_id":7' },
+  { operation: 'reserve', body: ' ' },
+  { operation: 'reserve', body: `{"user_id":7,"id":"x"${' '.repeat(70_000)}}` },
+  { operation: 'reserve', body: { user_id: 7, id: 'h', units: 1 }, headers: { 'content-type': 'text/plain' } },
+  { operation: 'reserve', body: { user_id: 7, id: 'i', units: 1 }, headers: { 'content-encoding': 'gzip' } },
+  { operation: 'reserve', body: { user_id: 7, id: 'j', units: 1 }, headers: { 'x-request-id': 'not valid' } },
+  { operation: 'batch', body: { operations: [{ op: 'check', user_id: 7, units: 1 }] } },
+  { operation: 'nothing', body: { user_id: 7 } },
+]
+
+const COUNTED = /^sms_quota_(?:http_requests_total|problems_total|http_request_duration_seconds_count).*$/gm
+
+describe('an answer is the same as without the door', async () => {
+  const pair = await startPair()
+
+  test.each(CALLS)('$operation $token $headers $body', async call => {
+    const [door, node] = await pair.answers(call)
+    expect(door).toEqual(node)
+  })
+
+  test('and so are the log and the metrics', async () => {
+    const [door, node] = await Promise.all(
+      pair.both.map(async ({ service, lines }) => {
+        const { body } = await service.call('GET', '/metrics', { token: null })
+        const logged = lines.flatMap(line => {
+          const { time: _time, ms: _ms, request_id: _id, ...others } = JSON.parse(line)
+          return others.msg === 'http: request answered' ? [others] : []
+        })
+        return { counted: String(body).match(COUNTED)?.toSorted(), logged }
+      }),
+    )
+    expect(door?.counted?.length).toBeGreaterThan(5)
+    expect(door?.logged.length).toBeGreaterThan(5)
+    expect(door).toEqual(node)
+  })
+})
