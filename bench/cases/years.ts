@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/db/connection/database.ts
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time/time.ts'
-import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
+import { createAlertCleaner } from '../../src/jobs/cleaners.ts'
 import { createDenialRetention } from '../../src/jobs/denial-retention.ts'
 import { createDueReader } from '../../src/jobs/due-reader.ts'
 import { createEventRetention } from '../../src/jobs/event-retention.ts'

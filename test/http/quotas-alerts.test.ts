@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS } from '../../src/domain/time/time.ts'
-import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
+import { createAlertCleaner } from '../../src/jobs/cleaners.ts'
 import { startSender } from './sender-fixture.ts'
 
 const ALERTS = '/api/sms/admin/quota/alerts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { HOUR_MS } from '../../src/domain/time/time.ts'
-import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
+import { createAlertCleaner } from '../../src/jobs/cleaners.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time/time.ts'
-import { createValueCounterCleaner } from '../../src/jobs/value-counter-cleaner.ts'
+import { createValueCounterCleaner } from '../../src/jobs/cleaners.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')

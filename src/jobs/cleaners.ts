@@ -1,9 +1,12 @@
+import type { Database } from '../db/connection/database.ts'
+import { removeEndedAlerts } from '../db/quotas/alerts.ts'
+import { removeEndedCounters } from '../db/quotas/value-counters.ts'
 import { SHARDS, type Shard } from '../domain/basics/shard.ts'
 import type { EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
 
-export interface CleanerOptions {
+interface CleanerOptions {
   name: string
   now: () => EpochMs
   /** Rows of a shard removed at a time, at most. */
@@ -35,3 +38,13 @@ export function createCleaner({ name, now: clock, pageSize = PAGE, remove }: Cle
     },
   })
 }
+
+type OnDatabase = Pick<CleanerOptions, 'now' | 'pageSize'> & { db: Database }
+
+/** Removes the marks of quotas (`quota_alert`) whose window or quota has ended. */
+export const createAlertCleaner = ({ db, ...options }: OnDatabase): RetentionJob =>
+  createCleaner({ name: 'alert cleaner', ...options, remove: (...page) => removeEndedAlerts(db, ...page) })
+
+/** Removes the counters of single recipients, countries and tags whose window is over. */
+export const createValueCounterCleaner = ({ db, ...options }: OnDatabase): RetentionJob =>
+  createCleaner({ name: 'value counter cleaner', ...options, remove: (...page) => removeEndedCounters(db, ...page) })
