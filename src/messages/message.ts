@@ -102,7 +102,7 @@ function ownParts<Name extends OwnEventType>(type: Name, data: DataOf<Name>, wor
   return {
     title: own.titles[type](data, words),
     facts: writtenFacts(OWN_FACTS[type](data), labels, context.language),
-    advice: own.advice[type](data),
+    advice: adviceOf(own, type, data),
     link: linkTo(OWN_PATH, context),
   }
 }
@@ -148,7 +148,9 @@ const pathOf = <Name extends MessageType>(type: Name, data: DataOf<Name>, userId
   PATHS[type](data, userId)
 const titleOf = <Name extends MessageType>({ titles }: Texts, type: Name, data: DataOf<Name>, words: Words) =>
   titles[type](data, words)
-const adviceOf = <Name extends MessageType>({ advice }: Texts, type: Name, data: DataOf<Name>) => advice[type](data)
+type Advice = { readonly [Name in MessageType]?: (data: DataOf<Name>) => string | null }
+const adviceOf = <Name extends MessageType>({ advice }: { advice: Advice }, type: Name, data: DataOf<Name>) =>
+  advice[type]?.(data) ?? null
 
 function linkTo(path: string | null, { language, publicUrl, own }: MessageContext): Message['link'] {
   const texts = TEXTS[language]

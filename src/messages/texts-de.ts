@@ -52,9 +52,6 @@ const own: OwnTexts = {
         : `Auffälliger Verkehr: Ihre Nachrichten sind angehalten (${country(pause.country)})`,
   },
   advice: {
-    'quota.created': () => null,
-    'quota.updated': () => null,
-    'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
         ? quota.kind === 'cap'
@@ -62,11 +59,7 @@ const own: OwnTexts = {
           : 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Bitten Sie um mehr Einheiten, wenn Sie welche brauchen.'
         : 'Bitten Sie um mehr Einheiten, wenn diese nicht reichen.',
     'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
-    'transfer.made': () => null,
-    'transfer.returned': () => null,
-    'request.decided': () => null,
     'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
-    'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
       pause.observed ? null : 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
   },
@@ -123,9 +116,6 @@ export const german: Texts = {
     'webhook.test': ({ webhook }) => `Test des Webhooks ${webhook.description ?? webhook.id}`,
   },
   advice: {
-    'quota.created': () => null,
-    'quota.updated': () => null,
-    'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
         ? quota.kind === 'cap'
@@ -136,15 +126,11 @@ export const german: Texts = {
           : 'Erhöhen Sie das Limit, oder geben Sie Einheiten dazu, bevor es aufgebraucht ist.',
     'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
     'reservation.expired': () => 'Der Sender hat Einheiten reserviert und nicht gemeldet, was daraus geworden ist.',
-    'transfer.made': () => null,
-    'transfer.returned': () => null,
     'request.made': ({ request }) =>
       request.status === 'open'
         ? 'Genehmigen Sie die Anfrage, oder lehnen Sie sie ab: Der Benutzer wartet auf Antwort.'
         : null,
-    'request.decided': () => null,
     'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
-    'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
       pause.observed
         ? 'Die Nachrichten gehen weiter hinaus. Prüfen Sie den Verkehr, und halten Sie das Ziel an, wenn er künstlich ist.'

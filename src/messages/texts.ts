@@ -13,12 +13,17 @@ export interface Words {
   list(words: readonly string[]): string
 }
 
+/** After these, there is nothing to do. */
+type WithoutAdvice =
+  | ('quota.created' | 'quota.updated' | 'quota.deleted' | 'transfer.made' | 'transfer.returned')
+  | ('request.decided' | 'pause.lifted')
+
 /** The texts for a user about the user's own events. */
 export interface OwnTexts {
   /** What happened, as a line. */
   readonly titles: { readonly [Name in OwnEventType]: (data: DataOf<Name>, words: Words) => string }
   /** What to do. Null: nothing. */
-  readonly advice: { readonly [Name in OwnEventType]: (data: DataOf<Name>) => string | null }
+  readonly advice: { readonly [Name in Exclude<OwnEventType, WithoutAdvice>]: (data: DataOf<Name>) => string | null }
   readonly many: (count: string) => string
   readonly open: string
   readonly footer: (at: string) => string
@@ -38,7 +43,7 @@ export interface Texts {
   /** What happened, as a line. */
   readonly titles: { readonly [Name in MessageType]: (data: DataOf<Name>, words: Words) => string }
   /** What to do. Null: nothing. */
-  readonly advice: { readonly [Name in MessageType]: (data: DataOf<Name>) => string | null }
+  readonly advice: { readonly [Name in Exclude<MessageType, WithoutAdvice>]: (data: DataOf<Name>) => string | null }
   /** The name of a type, in a message about many events. */
   readonly types: Readonly<Record<MessageType, string>>
   readonly labels: Readonly<Record<Label, string>>
@@ -118,9 +123,6 @@ const own: OwnTexts = {
         : `Unusual traffic: your messages to ${country(pause.country)} are paused`,
   },
   advice: {
-    'quota.created': () => null,
-    'quota.updated': () => null,
-    'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
         ? quota.kind === 'cap'
@@ -128,11 +130,7 @@ const own: OwnTexts = {
           : 'Messages that no other quota pays are denied. Ask for more units if you need them.'
         : 'Ask for more units if these will not be enough.',
     'quota.expired': () => 'Messages that no other quota pays are denied.',
-    'transfer.made': () => null,
-    'transfer.returned': () => null,
-    'request.decided': () => null,
     'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
-    'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
       pause.observed ? null : 'Such messages are denied until the pause ends or is lifted.',
   },
@@ -190,9 +188,6 @@ export const english: Texts = {
     'webhook.test': ({ webhook }) => `Test of webhook ${webhook.description ?? webhook.id}`,
   },
   advice: {
-    'quota.created': () => null,
-    'quota.updated': () => null,
-    'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
         ? quota.kind === 'cap'
@@ -203,13 +198,9 @@ export const english: Texts = {
           : 'Raise the limit, or give units, before it is used up.',
     'quota.expired': () => 'Messages that no other quota pays are denied.',
     'reservation.expired': () => 'The sender reserved units and did not say what became of them.',
-    'transfer.made': () => null,
-    'transfer.returned': () => null,
     'request.made': ({ request }) =>
       request.status === 'open' ? 'Approve or decline it: the user waits for the answer.' : null,
-    'request.decided': () => null,
     'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
-    'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
       pause.observed
         ? 'The breaker only observes: messages still leave. Check the traffic, and pause the destination if it is pumped.'
