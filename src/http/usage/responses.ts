@@ -1,6 +1,6 @@
 import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { Database } from '../../db/connection/database.ts'
-import type { UsageSums } from '../../db/usage/columns.ts'
+import { TOTAL_COUNTS, type UsageSums } from '../../db/usage/columns.ts'
 import { compactedPeriods, sumByKey, sumSenders, sumTotals } from '../../db/usage/of-all.ts'
 import {
   type Intervals,
@@ -150,47 +150,32 @@ export async function topUsersReport(db: Database, query: TopUsersQuery) {
   }
 }
 
-const ZERO: UsageSums = {
-  committed: 0,
-  committed_messages: 0,
-  refunded: 0,
-  refunded_messages: 0,
-  verified_messages: 0,
-  unfunded: 0,
-  unfunded_messages: 0,
-  denied: 0,
-  denied_messages: 0,
-  no_quota: 0,
-  no_quota_messages: 0,
-  cap_reached: 0,
-  cap_reached_messages: 0,
-  quota_exhausted: 0,
-  quota_exhausted_messages: 0,
-  destination_paused: 0,
-  destination_paused_messages: 0,
-}
+const ZERO = Object.fromEntries(TOTAL_COUNTS.map(name => [name, 0])) as UsageSums
 
 /** The sum of rows. */
 export function totalOf(rows: readonly UsageSums[]): UsageSums {
   const total = { ...ZERO }
-  const names = Object.keys(ZERO) as (keyof UsageSums)[]
-  for (const row of rows) for (const name of names) total[name] += row[name]
+  for (const row of rows) for (const name of TOTAL_COUNTS) total[name] += row[name]
   return total
 }
 
 /** Sums as the API shows them. */
 export function countsOf(sums: UsageSums) {
+  const countOf = (name: 'committed' | 'refunded' | 'unfunded' | 'denied' | DenialReason) => ({
+    units: sums[name],
+    messages: sums[`${name}_messages`],
+  })
   return {
-    committed: { units: sums.committed, messages: sums.committed_messages },
+    committed: countOf('committed'),
     verified_messages: sums.verified_messages,
-    refunded: { units: sums.refunded, messages: sums.refunded_messages },
-    unfunded: { units: sums.unfunded, messages: sums.unfunded_messages },
-    denied: { units: sums.denied, messages: sums.denied_messages },
+    refunded: countOf('refunded'),
+    unfunded: countOf('unfunded'),
+    denied: countOf('denied'),
     denied_by_reason: {
-      no_quota: { units: sums.no_quota, messages: sums.no_quota_messages },
-      destination_paused: { units: sums.destination_paused, messages: sums.destination_paused_messages },
-      cap_reached: { units: sums.cap_reached, messages: sums.cap_reached_messages },
-      quota_exhausted: { units: sums.quota_exhausted, messages: sums.quota_exhausted_messages },
+      no_quota: countOf('no_quota'),
+      destination_paused: countOf('destination_paused'),
+      cap_reached: countOf('cap_reached'),
+      quota_exhausted: countOf('quota_exhausted'),
     } satisfies Record<DenialReason, object>,
   }
 }
