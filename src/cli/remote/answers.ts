@@ -6,7 +6,7 @@ import type { Option } from '../arguments.ts'
 import type { Terminal } from '../terminal.ts'
 import { DENIED } from './failures.ts'
 import type { Request } from './fields.ts'
-import type { Call, Presentation } from './remote-command.ts'
+import type { Call, Presentation } from './presentation.ts'
 import { columns, neededColumns, recordOf, tableOf, USER } from './tables.ts'
 
 /** A record with all its fields. */

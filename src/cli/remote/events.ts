@@ -7,7 +7,7 @@ import { didYouMean, type Option, UsageError } from '../arguments.ts'
 import { isClosedPipe } from '../terminal.ts'
 import type { Request } from './fields.ts'
 import { ROW_OPTIONS, readRows, showRows } from './lists.ts'
-import type { Call, Presentation } from './remote-command.ts'
+import type { Call, Presentation } from './presentation.ts'
 import { type Column, columns } from './tables.ts'
 
 const DEFAULT_LAST = 20

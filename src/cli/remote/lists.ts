@@ -1,7 +1,7 @@
 /** Lists: pages are read until the rows that were asked for are shown. */
 import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
 import { type Arguments, type Options, UsageError } from '../arguments.ts'
-import type { Call, Presentation } from './remote-command.ts'
+import type { Call, Presentation } from './presentation.ts'
 import { type Column, neededColumns, tableOf } from './tables.ts'
 
 const DEFAULT_ROWS = 20

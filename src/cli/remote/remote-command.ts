@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { TObject } from 'typebox'
 import { type OperationId, ROUTES } from '../../../client/src/api.ts'
-import type { CallOptions, Client } from '../../../client/src/main.ts'
+import type { CallOptions } from '../../../client/src/main.ts'
 import { type Arguments, type Operand, type Option, type Options, UsageError } from '../arguments.ts'
 import type { Command } from '../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../help.ts'
 import { safe, safeJson } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
+import { record } from './answers.ts'
 import { connect } from './connection.ts'
 import { EXCEPTIONS_FIELD, withCountries } from './countries.ts'
 import { failureOf } from './failures.ts'
@@ -23,29 +24,8 @@ import {
   readFields,
 } from './fields.ts'
 import { withIds } from './find-ids.ts'
+import type { Presentation } from './presentation.ts'
 import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
-
-/** A command that was typed, ready to call the service. */
-export interface Call {
-  args: Arguments
-  terminal: Terminal
-  client: Client
-  request: Request
-  /** Calls the operation with the request and further fields. */
-  ask(more?: Request, signal?: AbortSignal): Promise<unknown>
-  /** Writes a value as a line of JSON. */
-  printJson(value: unknown): Promise<void>
-}
-
-/** The form in which the answers of an operation are read and shown. */
-export interface Presentation {
-  /** Options that are not fields of the request. */
-  options?: Options
-  /** Fields of the request that it sets itself. */
-  hides?: readonly string[]
-  /** @returns the exit code. */
-  run(call: Call): Promise<number>
-}
 
 /** A command over the API, with its operation and its request. */
 export interface RemoteCommand<Requests extends readonly TObject[]> {
@@ -71,7 +51,8 @@ export interface RemoteCommand<Requests extends readonly TObject[]> {
   hides?: readonly FieldOf<Requests>[]
   /** Whether it takes the version that the change shall meet. */
   takesVersion?: boolean
-  show: Presentation
+  /** Left out: as a record with all its fields. */
+  show?: Presentation
   examples: readonly string[]
 }
 
@@ -85,7 +66,7 @@ const VERSION: Options = {
 }
 
 export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
-  const { name, summary, more, examples, own, show } = remote
+  const { name, summary, more, examples, own, show = record } = remote
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
   const declaredFields = fieldsOfOperation(remote.requests)
   const takesCountries = declaredFields.some(({ path }) => path.join() === 'countries')
@@ -150,7 +131,7 @@ async function run(
   args: Arguments,
   terminal: Terminal,
 ): Promise<number> {
-  const { operation, own, instead, complete = request => request } = remote
+  const { operation, own, instead, complete = request => request, show = record } = remote
   const isMine = args.has('mine')
   const given = complete(readRequest(parts, args, terminal), terminal)
   const missing = parts.given.filter(field => field.isRequired && !isGiven(given, field))
@@ -163,7 +144,7 @@ async function run(
   try {
     const found = await withIds(given, [...parts.operands.map(({ field }) => field), ...parts.given], call)
     request = found
-    return await remote.show.run({
+    return await show.run({
       args,
       terminal,
       client,

@@ -2,7 +2,7 @@
 import { BreakerReq } from '../../../contract/breaker-settings.ts'
 import { type Pause, PauseParams, PauseReq, PausesQuery } from '../../../contract/pauses.ts'
 import type { Command } from '../../command.ts'
-import { done, record } from '../answers.ts'
+import { done } from '../answers.ts'
 import { LOCAL_TIMES } from '../fields.ts'
 import { list } from '../lists.ts'
 import { remoteCommand } from '../remote-command.ts'
@@ -40,7 +40,6 @@ export const PAUSE_COMMANDS: readonly Command[] = [
     operation: 'createPause',
     requests: [PauseReq],
     operands: { country: 'COUNTRY' },
-    show: record,
     examples: [
       'sms-quota pause make FR --user-id 7 --message-types otp --until 2027-01-31 --reason "Pumped codes"',
       'sms-quota pause make LV --user-id null',
@@ -63,7 +62,6 @@ export const BREAKER_COMMANDS: readonly Command[] = [
     summary: 'Shows the settings of the breaker against pumped traffic, and what it saw lately.',
     operation: 'getBreaker',
     requests: [],
-    show: record,
     examples: ['sms-quota breaker get'],
   }),
   remoteCommand({
@@ -71,7 +69,6 @@ export const BREAKER_COMMANDS: readonly Command[] = [
     summary: 'Changes settings of the breaker against pumped traffic.',
     operation: 'updateBreaker',
     requests: [BreakerReq],
-    show: record,
     examples: ['sms-quota breaker set --mode enforce', 'sms-quota breaker set --pass-countries DE,AT'],
   }),
 ]

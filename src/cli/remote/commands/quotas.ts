@@ -4,7 +4,7 @@ import { HistoryQuery, type QuotaAsShown, type QuotaChange } from '../../../cont
 import { AdminListQuery, CreateQuotaReq, QuotaParams, type SmsQuota, UpdateQuotaReq } from '../../../contract/quotas.ts'
 import { QUOTA_SETTINGS } from '../../../domain/quotas/quota-settings.ts'
 import type { Command } from '../../command.ts'
-import { done, record } from '../answers.ts'
+import { done } from '../answers.ts'
 import { changesIn } from '../changes.ts'
 import { LOCAL_TIMES, timesIn } from '../fields.ts'
 import { list } from '../lists.ts'
@@ -70,7 +70,6 @@ export const QUOTA_COMMANDS: readonly Command[] = [
     operation: 'getQuota',
     requests: [QuotaParams],
     operands: { id: 'ID' },
-    show: record,
     examples: ['sms-quota quota get 164'],
   }),
   remoteCommand({
@@ -94,7 +93,6 @@ export const QUOTA_COMMANDS: readonly Command[] = [
     more: timesIn('in --time-zone, if given, otherwise local'),
     operation: 'createQuota',
     requests: [CreateQuotaReq],
-    show: record,
     examples: [
       'sms-quota quota create --user-id 7 --limit 1000 --period month --time-zone Europe/Berlin',
       'sms-quota quota create --user-id 7 --limit 1000 --period month --anchor 15 --time-zone Europe/Berlin',
@@ -113,7 +111,6 @@ export const QUOTA_COMMANDS: readonly Command[] = [
     // They cannot change.
     hides: ['user_id', 'kind', 'period', 'anchor', 'time_zone', 'per', 'counts'],
     takesVersion: true,
-    show: record,
     examples: [
       'sms-quota quota update 164 --limit 2000 --if-match 3',
       'sms-quota quota update 164 --enabled false',
@@ -127,7 +124,6 @@ export const QUOTA_COMMANDS: readonly Command[] = [
     requests: [QuotaParams, AdjustReq],
     operands: { id: 'ID' },
     takesVersion: true,
-    show: record,
     examples: ['sms-quota quota adjust 164 --delta 500 --reason "Goodwill after the outage"'],
   }),
   remoteCommand({

@@ -10,7 +10,7 @@ import { SearchQuery } from '../../../contract/search.ts'
 import { AdminUsageQuery, TopUsersQuery } from '../../../contract/usage.ts'
 import { ProfileReq, type UserEntry, UserParams, UsersQuery } from '../../../contract/users.ts'
 import type { Command } from '../../command.ts'
-import { lastDays, lastSevenDays, PERIOD_OPTIONS, record, topUsers, usage } from '../answers.ts'
+import { lastDays, lastSevenDays, PERIOD_OPTIONS, topUsers, usage } from '../answers.ts'
 import { EVENT_OPTIONS, events } from '../events.ts'
 import { LOCAL_TIMES, TIMES } from '../fields.ts'
 import { list } from '../lists.ts'
@@ -52,7 +52,6 @@ export const READ_COMMANDS: readonly Command[] = [
     operation: 'getUser',
     requests: [UserParams],
     operands: { user_id: 'USER' },
-    show: record,
     examples: ['sms-quota user 7'],
   }),
   remoteCommand({
@@ -61,7 +60,6 @@ export const READ_COMMANDS: readonly Command[] = [
     operation: 'getProfile',
     requests: [UserParams],
     operands: { user_id: 'USER' },
-    show: record,
     examples: ['sms-quota user profile 7', 'sms-quota user profile ref:customer-1042'],
   }),
   remoteCommand({
@@ -71,7 +69,6 @@ export const READ_COMMANDS: readonly Command[] = [
     requests: [UserParams, ProfileReq],
     operands: { user_id: 'USER' },
     takesVersion: true,
-    show: record,
     examples: [
       'sms-quota user update 7 --ref customer-1042 --name "Example Ltd"',
       'sms-quota user update ref:customer-1042 --email null --time-zone Europe/Berlin',
@@ -84,7 +81,6 @@ export const READ_COMMANDS: readonly Command[] = [
     own: 'summarizeMyQuotas',
     requests: [SummaryQuery],
     operands: { user_id: 'USER' },
-    show: record,
     examples: ['sms-quota summary 7', 'sms-quota summary --mine'],
   }),
   remoteCommand({
@@ -143,7 +139,6 @@ export const READ_COMMANDS: readonly Command[] = [
     own: 'getMyDenial',
     requests: [DenialParams],
     operands: { denial_id: 'DENIAL_ID' },
-    show: record,
     examples: ['sms-quota denial den_7_1773576000000_42'],
   }),
   remoteCommand({
@@ -198,7 +193,6 @@ export const READ_COMMANDS: readonly Command[] = [
     operation: 'search',
     requests: [SearchQuery],
     operands: { q: 'TEXT' },
-    show: record,
     examples: ['sms-quota search msg-10', 'sms-quota search "Monthly package"'],
   }),
   remoteCommand({
@@ -219,7 +213,6 @@ export const READ_COMMANDS: readonly Command[] = [
     summary: 'Shows who the token belongs to, its roles, and until when it is valid.',
     operation: 'whoAmI',
     requests: [NoQuery],
-    show: record,
     examples: ['sms-quota whoami', 'sms-quota whoami --profile production'],
   }),
 ]

@@ -2,7 +2,7 @@
 import { type ReservationRecord, SenderReservationsQuery } from '../../../contract/reservations.ts'
 import { SENDER_COMPONENTS } from '../../../contract/sender.ts'
 import type { Command } from '../../command.ts'
-import { decision, record } from '../answers.ts'
+import { decision } from '../answers.ts'
 import { list } from '../lists.ts'
 import { remoteCommand } from '../remote-command.ts'
 import { columns, withNone } from '../tables.ts'
@@ -87,7 +87,6 @@ export const SENDER_COMMANDS: readonly Command[] = [
     operation: 'commit',
     requests: [CommitReq],
     operands: { user_id: 'USER', id: 'ID' },
-    show: record,
     examples: ['sms-quota commit 7 msg-1042', 'sms-quota commit 7 msg-1042 --total-units 1'],
   }),
   remoteCommand({
@@ -96,7 +95,6 @@ export const SENDER_COMMANDS: readonly Command[] = [
     operation: 'release',
     requests: [ReleaseReq],
     operands: { user_id: 'USER', id: 'ID' },
-    show: record,
     examples: ['sms-quota release 7 msg-1042'],
   }),
   remoteCommand({
@@ -105,7 +103,6 @@ export const SENDER_COMMANDS: readonly Command[] = [
     operation: 'refund',
     requests: [RefundReq],
     operands: { user_id: 'USER', id: 'ID' },
-    show: record,
     examples: ['sms-quota refund 7 msg-1042'],
   }),
   remoteCommand({
@@ -116,7 +113,6 @@ export const SENDER_COMMANDS: readonly Command[] = [
     operands: { user_id: 'USER', id: 'ID' },
     hides: ['verified'],
     complete: request => ({ ...request, verified: true }),
-    show: record,
     examples: ['sms-quota feedback 7 msg-1042'],
   }),
 ]

@@ -9,7 +9,6 @@ import {
 import { QuotaParams } from '../../../contract/quotas.ts'
 import { ReturnReq, type Transfer, TransferParams, TransferReq, TransfersQuery } from '../../../contract/transfers.ts'
 import type { Command } from '../../command.ts'
-import { record } from '../answers.ts'
 import { LOCAL_TIMES } from '../fields.ts'
 import { list } from '../lists.ts'
 import { remoteCommand } from '../remote-command.ts'
@@ -23,7 +22,6 @@ export const TRANSFER_COMMANDS: readonly Command[] = [
     operation: 'transferUnits',
     requests: [QuotaParams, TransferReq],
     operands: { id: 'QUOTA', to_user_id: 'USER' },
-    show: record,
     examples: ['sms-quota transfer 164 8 --units 500 --reason "Branch in Lyon"'],
   }),
   remoteCommand({
@@ -32,7 +30,6 @@ export const TRANSFER_COMMANDS: readonly Command[] = [
     operation: 'returnUnits',
     requests: [TransferParams, ReturnReq],
     operands: { id: 'TRANSFER' },
-    show: record,
     examples: ['sms-quota transfer return 1042', 'sms-quota transfer return 1042 --units 200'],
   }),
   remoteCommand({
@@ -90,7 +87,6 @@ export const REQUEST_COMMANDS: readonly Command[] = [
     operation: 'approveIncreaseRequest',
     requests: [IncreaseRequestParams, ApproveReq],
     operands: { id: 'REQUEST' },
-    show: record,
     examples: ['sms-quota request approve 1042', 'sms-quota request approve 1042 --units 300 --note "For the start."'],
   }),
   remoteCommand({
@@ -99,7 +95,6 @@ export const REQUEST_COMMANDS: readonly Command[] = [
     operation: 'declineIncreaseRequest',
     requests: [IncreaseRequestParams, DeclineReq],
     operands: { id: 'REQUEST' },
-    show: record,
     examples: ['sms-quota request decline 1042 --note "Please order a larger package."'],
   }),
 ]

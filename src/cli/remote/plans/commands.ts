@@ -4,7 +4,7 @@ import { UserParams } from '../../../contract/users.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { safe } from '../../safe.ts'
-import { done, record } from '../answers.ts'
+import { done } from '../answers.ts'
 import { CONFIRMED_OPTIONS } from '../bulk/confirmed.ts'
 import { ROLL_OUT_FIELDS } from '../bulk/requests.ts'
 import { optionsOf } from '../fields.ts'
@@ -40,7 +40,6 @@ export const PLAN_COMMANDS: readonly Command[] = [
     requests: [PlanParams],
     operands: { id: 'PLAN' },
     plan: 'id',
-    show: record,
     examples: ['sms-quota plan get 1', 'sms-quota plan get Basic'],
   }),
   {
@@ -94,7 +93,6 @@ ${EXIT_CODES}`,
     operation: 'getPlanOfUser',
     requests: [UserParams],
     operands: { user_id: 'USER' },
-    show: record,
     examples: ['sms-quota plan of 7'],
   }),
   remoteCommand({
@@ -103,7 +101,6 @@ ${EXIT_CODES}`,
     operation: 'givePlan',
     requests: [UserParams, GivePlanReq],
     operands: { user_id: 'USER', plan_id: 'PLAN' },
-    show: record,
     examples: [
       'sms-quota plan give 7 1',
       'sms-quota plan give ref:customer-1042 Basic',
