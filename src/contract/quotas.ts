@@ -249,7 +249,6 @@ const pagination = {
     }),
   ),
 }
-/** The statuses of quotas that are not deleted. */
 export const VISIBLE_STATUSES = QUOTA_STATUSES.filter(status => status !== 'deleted')
 
 export const UserListQuery = Type.Object({ ...pagination, status: Type.Optional(Type.Enum(VISIBLE_STATUSES)) }, closed)

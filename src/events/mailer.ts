@@ -197,7 +197,6 @@ function textOf(refusals: readonly Refusal[]): string | null {
 
 const codeIn = (response: string) => Number(/^\d{3}/.exec(response)?.[0] ?? 250)
 
-/** The address of a sender. */
 const addressOf = (from: string) => /<(.*)>$/.exec(from)?.[1] ?? from
 /** In ASCII, as the library writes the domains of addresses. */
 const domainOf = (from: string) => domainToASCII(addressOf(from).split('@').at(-1) ?? '') || 'localhost'

@@ -26,7 +26,6 @@ interface SearchProps {
   pages: readonly PageEntry[]
   input: SearchInput
   onInput: (input: SearchInput) => void
-  /** The field has the focus. */
   onFieldFocus: () => void
   onClose: () => void
 }

@@ -146,7 +146,6 @@ async function record(
   await insertChanges(tx, 'plan', [{ id, version: await nextVersion(tx, 'plan', id), action, ...shown }], author)
 }
 
-/** The plan of a success. */
 function planOf(done: { outcome: string; plan?: Plan }): Plan | undefined {
   return done.plan
 }

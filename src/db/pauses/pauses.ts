@@ -8,7 +8,6 @@ import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
-/** The shard of all pauses. */
 export const PAUSE_SHARD = COMMON_SHARD
 const SHARD = sqlInteger(PAUSE_SHARD)
 

@@ -9,7 +9,6 @@ import { timestampParam } from '../connection/values.ts'
 import { slotIn, storedSlot } from '../ledger/stored-period.ts'
 import { cut, type Page, type Slice } from '../lists/pages.ts'
 
-/** The shard of all plans. */
 export const PLAN_SHARD = COMMON_SHARD
 
 const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.archived_at, p.created_at, p.created_by, p.updated_at, p.updated_by`

@@ -83,7 +83,6 @@ export function reportRead(rows: (UsageRow & { read?: number })[], onRead: OnRea
 const COUNTS = columnsOf(USAGE_COUNTS)
 const DIMENSIONS = sql`bucket, quota_id, country, message_type`
 
-/** A user, as SQL. */
 interface UserSql {
   shard: Sql
   user: Sql

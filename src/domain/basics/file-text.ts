@@ -15,7 +15,6 @@ const END_OF_FILE = '\x1A'
 const LF = 0x0a
 const CR = 0x0d
 
-/** Bytes of a line. */
 export const MAX_LINE_BYTES = 256 * 1024
 
 /** A line is longer than any row may be. */

@@ -24,7 +24,6 @@ export interface NameWriterOptions {
 const MAX_KNOWN = 10_000
 /** The most names that wait. Those beyond are dropped, and come again when their token is next verified. */
 const MAX_WAITING = 1_000
-/** The rows of a statement. */
 const MAX_ROWS = 100
 
 interface NotedName extends SeenName {

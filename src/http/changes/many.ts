@@ -14,7 +14,6 @@ import type { Steps } from './step-pacer.ts'
 /** How often progress is reported. A client that sends all before it reads must not fill the buffers between. */
 const PROGRESS_MS = 1_000
 
-/** A change of many. */
 interface Many<Item, Outcome, Line extends { record: string }, Counts extends object> {
   /** What it is, for the log. */
   what: string

@@ -28,7 +28,6 @@ export interface RollOutSelection {
 
 const ALL: VersionRange = { from: 1, to: MAX_INTEGER }
 
-/** All who have some versions of a plan. */
 function having(planId: number, versions: VersionRange): RollOutSelection {
   const { from, to } = versions
   const isIn = (version: number | null) => version !== null && from <= version && version <= to

@@ -100,7 +100,6 @@ const Cursor = Type.Object(
 type Cursor = Static<typeof Cursor>
 const cursors = cursorsOf(Cursor)
 
-/** What the values of an order are. */
 const SORT_VALUES: Record<QuotaOrder['by'], TSchema> = {
   id: cursorInteger,
   expires_at: cursorTime,

@@ -99,7 +99,6 @@ function NotYetKnown({ userRef }: { userRef: string }) {
   )
 }
 
-/** Who helps. */
 function Help() {
   return (
     <Suspense>

@@ -12,7 +12,6 @@ const DEFAULT_LISTEN = '127.0.0.1:8090'
 const DEFAULT_LEASE_UNITS = 100
 const ON_UNKNOWN = ['charge', 'release'] as const
 
-/** The command `agent`. */
 export const AGENT_COMMAND: Command = {
   name: 'agent',
   summary:

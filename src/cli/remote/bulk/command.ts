@@ -21,7 +21,6 @@ const FILES: Options = {
   ...ENCODING_OPTION,
 }
 
-/** The command `quota bulk`. */
 export const BULK_COMMAND: Command = {
   name: 'quota bulk',
   summary: 'Makes one change to many quotas: suspend, resume, extend, adjust or delete.',
@@ -51,7 +50,6 @@ ${EXIT_CODES}`,
   },
 }
 
-/** The command `quota give`. */
 export const GIVE_COMMAND: Command = {
   name: 'quota give',
   summary: 'Gives the users of a file more units.',

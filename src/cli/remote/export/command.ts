@@ -2,7 +2,6 @@ import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 
-/** The command `export`. */
 export const EXPORT_COMMAND: Command = {
   name: 'export',
   summary: 'Exports quotas, usage, denials, the ledger (all reservations) or the audit (all changes) to stdout.',

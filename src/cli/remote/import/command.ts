@@ -3,7 +3,6 @@ import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { ENCODING_OPTION, encodingIn } from '../files.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 
-/** The command `import`. */
 export const IMPORT_COMMAND: Command = {
   name: 'import',
   summary: 'Imports quotas and plans of users from a file of CSV or newline-delimited JSON.',
