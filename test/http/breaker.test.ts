@@ -224,6 +224,9 @@ test('a replay has each pause that each destination has by itself', async () => 
 test('a replay takes budgets that it can judge by', async () => {
   for (const query of ['days=15', 'day=0', 'flight=-1', 'share=.5', 'share=5e-1', `hour=${MAX_INTEGER}`, 'cursor=e30'])
     expect((await call('GET', `${REPLAY}?${query}`)).status, query).toBe(400)
+  const late = { filters: { days: 1, message_type: 'otp' }, after: { to: MAX_INTEGER, shard: 0, user: 0, skipped: 0 } }
+  const cursor = Buffer.from(JSON.stringify(late)).toString('base64url')
+  expect((await call('GET', `${REPLAY}?cursor=${cursor}`)).status).toBe(400)
   expect((await call('GET', `${REPLAY}?share=1.5`)).body.errors).toEqual([
     { path: 'share', message: 'must be a number from 0 to 1, not 1.5' },
   ])

@@ -9,6 +9,7 @@ import { listPauses } from '../../src/db/pauses/lists.ts'
 import { listDenials } from '../../src/db/reservations/denials.ts'
 import { listReservations, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { listOfSender, type SenderKey } from '../../src/db/reservations/lists-of-senders.ts'
+import { MAX_INTEGER } from '../../src/domain/basics/bounds.ts'
 import { shardOf } from '../../src/domain/basics/shard.ts'
 import { AUDITED_RESOURCES } from '../../src/domain/events/audit.ts'
 import type { DenialKey } from '../../src/domain/units/denial.ts'
@@ -317,6 +318,12 @@ const LISTS: List[] = [
   },
 ]
 
+/** A text of JSON, each time with another of its numbers replaced. */
+const withEachNumber = (json: string, number: number) =>
+  [...json.matchAll(/(?<=[:,[])\d+/g)].map(
+    ({ index, 0: { length } }) => json.slice(0, index) + number + json.slice(index + length),
+  )
+
 /** Lists of quotas, customers and replayed pauses have orders, pages by number or figures; these files have them. */
 const ELSEWHERE: readonly string[] = [
   ...[
@@ -431,6 +438,13 @@ describe.each(LISTS)('$path', list => {
     for (const bad of [{}, { ...content, more: 1 }, ...forged]) {
       const made = Buffer.from(JSON.stringify(bad)).toString('base64url')
       expect(await refusalOf(list, `cursor=${made}`), made).toEqual([400, ['cursor']])
+    }
+    for (const text of withEachNumber(JSON.stringify(content), MAX_INTEGER)) {
+      const query = `cursor=${Buffer.from(text).toString('base64url')}`
+      expect(
+        (await call('GET', `${list.path}?${query}`, { token: list.token ?? service.adminToken })).status,
+        text,
+      ).toBeLessThan(500)
     }
     expect(await refusalOf(list, 'cursor=nonsense')).toEqual([400, ['cursor']])
     for (const other of list.foreign ?? [])

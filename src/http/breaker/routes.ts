@@ -9,14 +9,14 @@ import { DEFAULT_BUDGETS, evidenceViewOf } from '../../domain/pauses/breaker.ts'
 import { formatTimestamp } from '../../domain/time/time.ts'
 import { usageBucketOf } from '../../domain/units/usage.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger } from '../platform/cursors.ts'
+import { cursorInteger, cursorTime } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { type FiltersOf, getList, listOf } from '../resource/list.ts'
 
 const Place = Type.Object(
   {
     // All pages are of the same past.
-    to: cursorInteger,
+    to: cursorTime,
     shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
     user: cursorInteger,
     skipped: cursorInteger,
