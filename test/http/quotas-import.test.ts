@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { importOf } from '../../src/http/quotas/import.ts'
@@ -678,33 +678,59 @@ test('more than eight imports at a time are refused, and more than two of a prin
   expect((await service.call('POST', URL, { body: '{}', headers })).status).toBe(200)
 })
 
-test('other calls are answered while the rows of one chunk are read', async () => {
-  async function* chunk() {
-    yield Buffer.from('{}\n'.repeat(20_000))
-  }
-  let ticks = 0
-  let isOver = false
-  const count = () => {
-    ticks += 1
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
+/** Reads an import all of whose rows are refused. */
+function refusing(rows: number) {
   const unused = () => {
     throw new Error('all rows are refused')
   }
-  const records = importOf(chunk(), {
-    usersOf: async () => new Map(),
-    newUsers: null,
-    step: unused,
-    author: unused,
-    pacer: { rows: 200, run: unused },
-    onStopped: unused,
-  })
+  async function* chunk() {
+    yield Buffer.from('{}\n'.repeat(rows))
+  }
+  const usersOf = async () => new Map()
+  const pacer = { rows: 200, run: unused }
+  return importOf(chunk(), { usersOf, newUsers: null, step: unused, author: unused, pacer, onStopped: unused })
+}
+
+/** Counts how often the event loop looks at the connections. */
+function countTicks() {
+  const ticks = { count: 0, isOver: false }
+  const count = () => {
+    ticks.count += 1
+    if (!ticks.isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  return ticks
+}
+
+test('other calls are answered while the rows of one chunk are read', async () => {
+  const ticks = countTicks()
   const ends: unknown[] = []
-  for await (const record of records) if (record.record === 'end') ends.push(record)
-  isOver = true
+  for await (const record of refusing(20_000)) if (record.record === 'end') ends.push(record)
+  ticks.isOver = true
   expect(ends).toEqual([counts(0, 0, 0, 20_000)])
-  expect(ticks).toBeGreaterThan(5)
+  expect(ticks.count).toBeGreaterThan(5)
+})
+
+test('of all imports, one reads on between two looks at the connections', async () => {
+  let now = 0
+  // Each row takes longer than a turn may.
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000))
+  const ticks = countTicks()
+  const read: number[] = []
+  const imports = Array.from({ length: 4 }, async () => {
+    for await (const record of refusing(20)) if (record.record === 'failed') read.push(ticks.count)
+  })
+  await Promise.all(imports)
+  ticks.isOver = true
+  clock.mockRestore()
+  expect(read).toHaveLength(80)
+  expect(
+    Math.max(
+      ...Map.groupBy(read, tick => tick)
+        .values()
+        .map(rows => rows.length),
+    ),
+  ).toBe(1)
 })
 
 test('another type and an empty body are refused', async () => {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/kit/author.ts'
 import { createImportedKeys, type ImportedRow, type ImportOutcome, isRefusal } from '../../admin/many/import-quotas.ts'
 import type { NewUsers } from '../../admin/many/import-users.ts'
@@ -12,6 +11,7 @@ import { refusal } from '../changes/outcomes.ts'
 import type { StepPacer } from '../changes/step-pacer.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
+import { giveWay } from '../platform/turns.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 import { refusalOfNew, unknownUser } from '../references/references.ts'
 import { importedQuotaOf } from './requests.ts'
@@ -20,10 +20,10 @@ import { importedQuotaOf } from './requests.ts'
 const MAX_STEP_BYTES = 256 * 1024
 
 /**
- * Reading rows gives way to other calls after this time and one more row: 64 KiB that arrive at once hold twenty thousand rows, and to
- * say what is wrong with each takes two seconds.
+ * Reading rows gives way to other calls, and to other long work, after this time and one more row: 64 KiB that arrive at once hold twenty
+ * thousand rows, and to say what is wrong with each takes two seconds.
  */
-const MAX_TICK_MS = 10
+const MAX_TICK_MS = 5
 
 export interface ImportOptions {
   /** Imports rows in one transaction, or in a dry run decides what would become of them. */
@@ -62,7 +62,7 @@ export async function* importOf(
     const users = new Map(await options.usersOf(lines.flatMap(({ text }) => referenceIn(text) ?? [])))
     for (const { number, text } of lines) {
       if (performance.now() > pauseAt) {
-        await nextTick()
+        await giveWay()
         pauseAt = performance.now() + MAX_TICK_MS
       }
       if (text?.trim() === '') continue
