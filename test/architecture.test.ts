@@ -207,6 +207,10 @@ test('the address of a call comes from the trusted proxies, not from the propert
   expect(inRoom('http').flatMap(file => linesWith(file, /\brequest\.ips?\b/))).toEqual([])
 })
 
+test('what waits for the end of a response asks whether it has been, which `close` does not tell', () => {
+  expect(inRoom('http').flatMap(file => linesWith(file, /\braw\.(?:on|once)\('close'/))).toEqual([])
+})
+
 test('imports of the contract end in the contract, the domain, errors.ts and pure packages', () => {
   expect(outsideOf(inRoom('contract'), /^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
 })

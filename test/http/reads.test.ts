@@ -184,7 +184,9 @@ test('two reports of a principal run, a hundred wait for their turn, and more ar
 })
 
 describe('the line of reports', () => {
-  const replyOf = (subject: string) => ({ raw: new EventEmitter(), request: { principal: { subject } } })
+  const replyOf = (subject: string, closed = false) => {
+    return { raw: Object.assign(new EventEmitter(), { closed }), request: { principal: { subject } } }
+  }
 
   test('goes on when one is sent; who leaves it is not started; the share of others is kept', () => {
     const line = createReportLine()
@@ -210,6 +212,14 @@ describe('the line of reports', () => {
     expect(started.at(-1)).toBe('c1')
     line.made(second)
     expect(started.at(-1)).toBe('d1')
+  })
+
+  test('has room for the next ones of a principal whose connections have closed before they came', () => {
+    const line = createReportLine()
+    const started: string[] = []
+    for (let n = 0; n < 5; n++) line.enter(replyOf('a', true), () => {})
+    for (const name of ['a1', 'a2', 'a3']) line.enter(replyOf('a'), () => started.push(name))
+    expect(started).toEqual(['a1', 'a2'])
   })
 })
 

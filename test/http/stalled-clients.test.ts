@@ -4,6 +4,7 @@ import { type ClientRequest, IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Queryable } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { addressOf, createListener } from '../../src/http/listener.ts'
 import { readLongBody } from '../../src/http/platform/long-bodies.ts'
@@ -182,6 +183,39 @@ test('readers that stop hold their slots no longer than that', async () => {
   await expect.poll(tryAgain, { timeout: 20_000 }).toEqual([200, 200, 200, 200, 200])
   for (const answer of stalled) answer.destroy()
 })
+
+test('callers who are gone before their calls begin hold no slots', async () => {
+  const { app, call, db, adminToken } = await startService()
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { body: plan } = await call('POST', '/api/sms/admin/plans', {
+    body: { name: 'A', slots: [{ slot: 'a', limit: 1 }] },
+  })
+  const path = `/api/sms/admin/plans/${plan.id}/roll-out`
+  const headersOf = (key: string) => ({ 'content-type': 'application/json', 'idempotency-key': key })
+  const body = { users: [7] }
+  for (const key of ['1', '2', '3']) {
+    await db.transaction(async tx => {
+      // The call waits for the plan before it begins.
+      await tx.query({ text: sql`lock table plan` })
+      const headers = { ...headersOf(key), authorization: `Bearer ${adminToken}` }
+      const opened = request(`${url}${path}`, { method: 'POST', agent: false, headers })
+      opened.on('error', () => {})
+      const gone = once(app.server, 'request').then(([, response]) => once(response, 'close'))
+      opened.end(JSON.stringify(body))
+      await expect.poll(() => waitsForLock(tx)).toBe(true)
+      opened.destroy()
+      await gone
+    })
+  }
+  const answer = await call('POST', path, { body, headers: headersOf('4') })
+  expect(answer.status).toBe(200)
+  expect(String(answer.body)).toContain('"record":"end"')
+})
+
+async function waitsForLock(tx: Queryable): Promise<boolean> {
+  const text = sql`select 1 from pg_locks where relation = 'plan'::regclass and not granted`
+  return (await tx.query({ text })).length > 0
+}
 
 test('an import that sends a byte now and then ends', async () => {
   const { app, adminToken } = await startService({ stallMs: STALL_MS })

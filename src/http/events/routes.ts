@@ -9,6 +9,7 @@ import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
+import { whenClosed } from '../platform/when-closed.ts'
 
 /** The event feed: `/api/sms/admin/events`. */
 export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): void {
@@ -84,6 +85,6 @@ const WAITING_RETRY_SECONDS = 5
 /** Aborts when the client closes the connection, so that its request stops waiting. */
 function untilClosed(reply: FastifyReply): AbortSignal {
   const closed = new AbortController()
-  reply.raw.once('close', () => closed.abort())
+  whenClosed(reply.raw, () => closed.abort())
   return closed.signal
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
 import { rateLimited } from './rate-limiter.ts'
+import { type Closing, whenClosed } from './when-closed.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -11,7 +12,7 @@ declare module 'fastify' {
 
 /** The reply of a report, as far as the line looks at it. */
 interface Report {
-  raw: { once(event: 'close', then: () => void): unknown }
+  raw: Closing
   request: { principal: { subject: string } | null }
 }
 
@@ -56,7 +57,7 @@ export function createReportLine(): ReportLine {
       line = line.filter(waiting => waiting !== next)
       making.add(next.reply)
       count(principalOf(next.reply), 1)
-      next.reply.raw.once('close', () => {
+      whenClosed(next.reply.raw, () => {
         making.delete(next.reply)
         count(principalOf(next.reply), -1)
         startNext()
@@ -77,7 +78,7 @@ export function createReportLine(): ReportLine {
       line.push({ reply, start })
       startNext()
       if (making.has(reply)) return
-      reply.raw.once('close', () => {
+      whenClosed(reply.raw, () => {
         line = line.filter(waiting => waiting.reply !== reply)
       })
     },

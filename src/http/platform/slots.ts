@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../../errors.ts'
+import { whenClosed } from './when-closed.ts'
 
 /** Bounds how many long calls of a kind run at a time in a process. */
 export interface Slots {
@@ -33,7 +34,7 @@ export function createSlots(max: number, what: string): Slots {
         throw overloaded(`At most ${MAX_OF_PRINCIPAL} ${what} of a principal run at a time.`)
       }
       add(principal, 1)
-      reply.raw.once('close', () => add(principal, -1))
+      whenClosed(reply.raw, () => add(principal, -1))
     },
   }
 }

@@ -18,6 +18,7 @@ import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
 import { loggedRequest } from '../platform/request-log.ts'
 import { waitPaused } from '../platform/slow-down.ts'
+import { whenClosed } from '../platform/when-closed.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 import { checkRights, readsNotes } from './rights.ts'
@@ -187,7 +188,7 @@ function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof cr
     const bytes = countedBytes(body.length)
     const { subject } = principalOf(request)
     if (!batches.tryAcquire(subject, bytes)) return refuseLater(request, done)
-    reply.raw.once('close', () => batches.release(subject, bytes))
+    whenClosed(reply.raw, () => batches.release(subject, bytes))
     // Parses and submits the batch in the same tick.
     batches.nextTick(body.length).then(() => {
       parseJsonBody(request, body, (error, parsed) => {
