@@ -51,9 +51,15 @@ export async function dispatch(words: readonly string[], output: Terminal): Prom
       )
       return 1
     }
-    terminal.complain(`sms-quota: ${error instanceof Error ? error.stack : String(error)}`)
+    terminal.complain(`sms-quota: ${inWords(error)}`)
     return 1
   }
+}
+
+/** What the system refuses, such as to write on a full disk, needs no stack: the message names it. */
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }
 
 /** Messages and questions have texts of others in many places: names, answers of a service, lines of a file. */

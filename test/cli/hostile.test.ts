@@ -149,3 +149,10 @@ test.each([
   expect(code).not.toBe(0)
   expect(stderr).toMatch(/^sms-quota: http.* longer than \d+ bytes/)
 })
+
+test('a disk that is full is named, without the inside of the program', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  const print = () => Promise.reject(full)
+  const outcome = { code: 1, stdout: '', stderr: `sms-quota: ${full.message}\n` }
+  expect(await run(['--version'], { print })).toEqual(outcome)
+})
