@@ -46,6 +46,16 @@ test.each(Object.entries(PATTERNS))('%s: an error says what is accepted', (_name
   ])
 })
 
+test('an error shows the value that it names with its invisible characters escaped: a mark of direction would turn the sentence', () => {
+  const check = compileCheck(Type.String({ pattern: '^a$' }))
+  for (const [text, shown] of [
+    ['\u202eevil', '\\u202eevil'],
+    ['a\u200bb\u2066', 'a\\u200bb\\u2066'],
+    ['\u{e0001}', '\\udb40\\udc01'],
+  ] as const)
+    expect(check(text)?.[0]?.message).toContain(`, not "${shown}"; it has the invisible U+`)
+})
+
 test.each([
   ['phoneNumber', '+1234567', true],
   ['phoneNumber', '+123456789012345', true],

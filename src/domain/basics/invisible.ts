@@ -13,3 +13,12 @@ export function invisibleIn(text: string): string | undefined {
   const code = (text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')
   return `U+${code} at position ${[...text.slice(0, at)].length + 1}`
 }
+
+/** JSON with the same value, in which characters that no reader sees are escaped. */
+export const withoutUnseen = (json: string): string =>
+  json.replaceAll(UNSEEN, character =>
+    character
+      .split('')
+      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )

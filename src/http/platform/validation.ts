@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { acceptedBy } from '../../contract/patterns.ts'
 import { MAX_ITEM_ISSUES } from '../../domain/basics/bounds.ts'
-import { invisibleIn } from '../../domain/basics/invisible.ts'
+import { invisibleIn, withoutUnseen } from '../../domain/basics/invisible.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { FORMATS } from './formats.ts'
 
@@ -275,7 +275,8 @@ function escapePointer(name: string): string {
 /** A short description of the received value. */
 function brief(value: unknown): string {
   if (typeof value === 'string') {
-    return value.length > 40 ? `a string of ${value.length} characters` : JSON.stringify(value.toWellFormed())
+    if (value.length > 40) return `a string of ${value.length} characters`
+    return withoutUnseen(JSON.stringify(value.toWellFormed()))
   }
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
