@@ -54,6 +54,8 @@ test('an error shows the value that it names with its invisible characters escap
     ['\u{e0001}', '\\udb40\\udc01'],
   ] as const)
     expect(check(text)?.[0]?.message).toContain(`, not "${shown}"; it has the invisible U+`)
+  const closed = compileCheck(Type.Object({}, { additionalProperties: false }))
+  expect(closed({ 'a\u202eb': 1 })?.[0]?.path).toBe('/a\\u202eb')
 })
 
 test.each([

@@ -269,7 +269,7 @@ function stepsOf(path: string): string[] {
 }
 
 function escapePointer(name: string): string {
-  return name.slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')
+  return withoutUnseen(name.slice(0, 64)).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** A short description of the received value. */
