@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
@@ -198,4 +199,21 @@ describe('a call that the database cannot serve now', async () => {
     expect(lines.filter(({ level }) => Number(level) > 30)).toEqual([])
     expect((await call('POST', ADMIN_QUOTA, { body: { user_id: 72, limit: 1 } })).status).toBe(201)
   })
+})
+
+test('callers who go away are no failures of the service', async () => {
+  const { app, adminToken, lines, call } = await startLogged()
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const begun = once(app.server, 'request')
+  socket.write(
+    `POST ${ADMIN_QUOTA}/import HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${adminToken}\r\n` +
+      'content-type: application/x-ndjson\r\ncontent-length: 1000\r\n\r\n{',
+  )
+  const [incoming, response] = await begun
+  incoming.once('data', () => socket.destroy())
+  await once(response, 'close')
+  // The call that broke off has come to its end before this one does.
+  await call('GET', LIST)
+  expect(lines.filter(({ level }) => Number(level) > 40)).toEqual([])
 })

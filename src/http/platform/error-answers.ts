@@ -48,7 +48,8 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
     answer(error, request, reply) {
       const { raw, principal, is404 } = request
       const limit = request.routeOptions.bodyLimit ?? bodyLimit
-      const { problem, waiting } = judge(error, { ...loggedRequest(request), raw, principal, is404 }, limit)
+      const fault = isGone(error, reply) ? callerGone() : error
+      const { problem, waiting } = judge(fault, { ...loggedRequest(request), raw, principal, is404 }, limit)
       request.problem = problem
       const send = () =>
         reply
@@ -66,6 +67,15 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
     },
   }
 }
+
+/** Whether an error says no more than that the caller has closed the connection: of a body on its way, or of an answer that is sent as it comes. */
+function isGone(error: unknown, { raw }: FastifyReply): boolean {
+  const { code, message } = error as Partial<NodeJS.ErrnoException>
+  const isBroken = code === 'ERR_STREAM_PREMATURE_CLOSE' || (code === 'ECONNRESET' && message === 'aborted')
+  return isBroken && (raw.closed || raw.req.destroyed)
+}
+
+const callerGone = () => new Problem('invalid_request', 'The connection was closed before the call was complete.')
 
 /** Browsers open connections ahead, and would take what comes on such a one for the answer to their first request. */
 const hasAskedNothing = ({ code }: BrokenRequest, socket: Socket) =>
