@@ -18,9 +18,8 @@ export const SENDER_VARIABLES = {
   },
   SENDER_DOOR: {
     means:
-      "whether plain calls of senders are read by the service's own reader, which costs less than that of Node.js; false if a client does not get along with it",
+      "whether plain calls of senders are read by the service's own reader, which costs less than that of Node.js; on trial",
     ...flag,
-    fallback: 'true',
   },
   AUTO_USERS: {
     means:
