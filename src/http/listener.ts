@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
 import type { TakePlainCall } from './door/connection.ts'
-import { createDoor, type Door } from './door/door.ts'
+import { createDoor } from './door/door.ts'
 import { clientRequestId, repeatedHeader, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
 import { boundPipelining } from './platform/pipelining.ts'
 import { problemBody } from './platform/problems.ts'
@@ -105,7 +105,7 @@ export function createListener(
       slowDown = slowing
       if (take !== undefined) door.open(take)
     },
-    close: () => drain(server, door, drainMs),
+    close: () => drain(server, drainMs),
   }
 }
 
@@ -149,15 +149,11 @@ function answer(request: IncomingMessage, response: ServerResponse, reason: stri
   response.end(body)
 }
 
-async function drain(server: Server, door: Door, drainMs: number): Promise<void> {
+async function drain(server: Server, drainMs: number): Promise<void> {
   if (!server.listening) return
-  door.close()
   // Connections that clients keep alive become idle one by one, as their last requests are answered.
   const closingIdle = setInterval(() => server.closeIdleConnections(), 50)
-  const closingAll = setTimeout(() => {
-    server.closeAllConnections()
-    door.destroyAll()
-  }, drainMs)
+  const closingAll = setTimeout(() => server.closeAllConnections(), drainMs)
   try {
     await new Promise(resolve => server.close(resolve))
   } finally {

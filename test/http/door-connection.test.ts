@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import {
   type Answer,
   type DoorConnection,
-  type Hall,
+  type DoorParts,
   MAX_UNANSWERED,
   readConnection,
   type TakePlainCall,
@@ -24,7 +24,7 @@ async function startConnection(take?: TakePlainCall) {
   const turns: DoorConnection[] = []
   const adopted: Socket[] = []
   let forgotten = 0
-  const hall = {
+  const parts = {
     take: take ?? (({ head }, answer) => taken.push({ id: head.requestId, answer }) > 0),
     heldBytes: 0,
     isClosing: false as boolean,
@@ -33,20 +33,20 @@ async function startConnection(take?: TakePlainCall) {
     flushLater: connection => connection.flush(),
     adopt: socket => void adopted.push(socket),
     forget: () => void forgotten++,
-  } satisfies Hall
+  } satisfies DoorParts
   const server = createServer({ allowHalfOpen: true })
   const client = connect(Number(new URL(await urlOf(server)).port), '127.0.0.1')
   const [socket]: Socket[] = await once(server, 'connection')
   if (socket === undefined) throw new Error('no connection')
   const startedAt = performance.now()
-  const connection = readConnection(socket, hall)
+  const connection = readConnection(socket, parts)
   let text = ''
   client.setEncoding('latin1').on('data', chunk => {
     text += chunk
   })
   onTestFinished(() => void client.destroy())
   return {
-    ...{ hall, client, socket, connection, taken, turns, adopted, startedAt },
+    ...{ parts, client, socket, connection, taken, turns, adopted, startedAt },
     ids: () => taken.map(({ id }) => id),
     forgotten: () => forgotten,
     bodies: () => [...text.matchAll(/\r\n\r\n([^H]*)/g)].map(([, body]) => body),
@@ -142,22 +142,56 @@ test('who is slow with a request, or sends none, goes to Node.js after a second'
   }
 })
 
+test('who sends a request a byte now and then goes to Node.js as soon', async () => {
+  const { client, connection, adopted, parts } = await startConnection()
+  const bytes = plain('0')
+  client.write(bytes.slice(0, 1))
+  await expect.poll(() => parts.heldBytes).toBe(1)
+  const now = performance.now()
+  connection.check(now + TIMES.slowMs / 2, TIMES)
+  expect(adopted).toEqual([])
+  client.write(bytes.slice(1, 2))
+  await expect.poll(() => parts.heldBytes).toBe(2)
+  connection.check(now + TIMES.slowMs, TIMES)
+  expect(adopted).toHaveLength(1)
+})
+
+test('goes to Node.js while its client has yet to take the answers before', async () => {
+  const { client, socket, taken, adopted } = await startConnection()
+  client.pause()
+  client.write(`${plain('0')}GET / HTTP/1.1\r\n\r\n`)
+  await expect.poll(() => taken.length).toBe(1)
+  socket.cork()
+  taken[0]?.answer(200, '', '<0>')
+  expect(socket.writableLength).toBeGreaterThan(0)
+  expect(adopted).toEqual([socket])
+})
+
+test('takes nothing of a client that has gone', async () => {
+  const { client, socket, ids: takenIds, turns } = await startConnection()
+  client.write(ids(8).map(plain).join(''))
+  await expect.poll(() => turns.length).toBe(1)
+  socket.destroy()
+  turns[0]?.turn()
+  expect(takenIds()).toEqual(ids(4))
+})
+
 test('what all connections hold of unfinished requests is bounded', async () => {
-  const { client, hall, adopted } = await startConnection()
-  hall.heldBytes = 4 * 1024 * 1024
+  const { client, parts, adopted } = await startConnection()
+  parts.heldBytes = 4 * 1024 * 1024
   client.write(plain('0').slice(0, -1))
   await expect.poll(() => adopted.length).toBe(1)
-  expect(hall.heldBytes).toBe(4 * 1024 * 1024)
+  expect(parts.heldBytes).toBe(4 * 1024 * 1024)
 })
 
 test('an unfinished request counts until it is taken', async () => {
-  const { client, hall, ids: takenIds } = await startConnection()
+  const { client, parts, ids: takenIds } = await startConnection()
   const bytes = plain('0')
   client.write(bytes.slice(0, -1))
-  await expect.poll(() => hall.heldBytes).toBe(bytes.length - 1)
+  await expect.poll(() => parts.heldBytes).toBe(bytes.length - 1)
   client.write(bytes.slice(-1))
   await expect.poll(takenIds).toEqual(['0'])
-  expect(hall.heldBytes).toBe(0)
+  expect(parts.heldBytes).toBe(0)
 })
 
 test('a connection that is idle between requests ends by its time', async () => {
@@ -194,11 +228,27 @@ test('a client that has sent all gets its answers, then the end', async () => {
   expect(bodies()).toEqual(['<0>'])
 })
 
+test('at a stop, a client that neither closes nor stops sending is heard no longer, and closed by its time', async () => {
+  const { client, parts, socket, connection, ids: takenIds } = await startConnection()
+  client.allowHalfOpen = true
+  parts.isClosing = true
+  connection.close()
+  await once(client, 'end')
+  const arrived = once(socket, 'data')
+  client.write(plain('0'))
+  await arrived
+  expect(takenIds()).toEqual([])
+  connection.check(performance.now(), TIMES)
+  expect(socket.destroyed).toBe(false)
+  connection.check(performance.now() + TIMES.stallMs, TIMES)
+  expect(socket.destroyed).toBe(true)
+})
+
 test('at a stop, what is due is answered, and the connection ends', async () => {
-  const { client, hall, connection, taken, answerAll, text } = await startConnection()
+  const { client, parts, connection, taken, answerAll, text } = await startConnection()
   client.write(plain('0'))
   await expect.poll(() => taken.length).toBe(1)
-  hall.isClosing = true
+  parts.isClosing = true
   connection.close()
   expect(client.destroyed).toBe(false)
   answerAll()

@@ -92,6 +92,24 @@ test('the same bytes are the same requests', { timeout: 60_000 + Number(DOOR_SEC
   expect(door.plain()).toBeGreaterThan(100)
 })
 
+test('a server that closes ends what is idle, and closeAllConnections the rest', async () => {
+  const { server } = startEcho(true)
+  const url = await urlOf(server)
+  const idle = connect(Number(new URL(url).port), '127.0.0.1')
+  idle.write(
+    'POST /api/sms/sender/quota/check HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+  )
+  await once(idle, 'data')
+  const stubborn = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+  stubborn.on('error', () => {}).write('POST')
+  await once(server, 'connection')
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  await once(idle, 'close')
+  server.closeAllConnections()
+  await closed
+  stubborn.destroy()
+})
+
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => agent.destroy())
 

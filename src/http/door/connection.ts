@@ -4,9 +4,10 @@
  * - `verifying`: a token is being verified;
  * - `full`: the client must take answers first;
  * - `leaving`: a request is not plain. Once the answers before it are written, the connection goes to Node.js with the bytes that
- *   the door has not used, and stays there.
+ *   the door has not used, and stays there;
+ * - `ended`: all is answered, and what the client still sends is dropped.
  *
- * Its socket is read in the first one alone.
+ * Its socket is read in the first and the last one.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -53,7 +54,7 @@ interface Limits {
 }
 
 /** The door, as its connections see it. */
-export interface Hall {
+export interface DoorParts {
   readonly take: TakePlainCall
   /** The bytes that all connections hold of requests that have not arrived completely. */
   heldBytes: number
@@ -87,12 +88,12 @@ const NOTHING = Buffer.alloc(0)
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** Reads a connection from its first byte on. */
-export const readConnection = (socket: Socket, hall: Hall): DoorConnection => new Connection(socket, hall)
+export const readConnection = (socket: Socket, parts: DoorParts): DoorConnection => new Connection(socket, parts)
 
 class Connection implements DoorConnection {
   readonly socket: Socket
-  private readonly hall: Hall
-  private mode: 'reading' | 'verifying' | 'full' | 'leaving' = 'reading'
+  private readonly parts: DoorParts
+  private mode: 'reading' | 'verifying' | 'full' | 'leaving' | 'ended' = 'reading'
   private unread: Buffer = NOTHING
   private heldBytes = 0
   /** In the order of the requests. */
@@ -103,19 +104,23 @@ class Connection implements DoorConnection {
   private lastHead: { bytes: Buffer; head: PlainHead } | undefined
   /** When bytes came or went last, in milliseconds of a clock that never goes back. */
   private movedAt = performance.now()
+  /** When the request that has not arrived completely began, or the connection did. */
+  private begunAt = this.movedAt
   private hasAsked = false
   private bytesGone = 0
 
-  constructor(socket: Socket, hall: Hall) {
+  constructor(socket: Socket, parts: DoorParts) {
     this.socket = socket
-    this.hall = hall
+    this.parts = parts
     socket.setNoDelay(true)
     for (const [event, listener] of Object.entries(this.listeners)) socket.on(event, listener)
   }
 
   private readonly listeners = {
     data: (chunk: Buffer) => {
+      if (this.mode === 'ended') return
       this.movedAt = performance.now()
+      if (this.heldBytes === 0) this.begunAt = this.movedAt
       this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk])
       if (this.mode !== 'reading') this.pause()
       else if (!this.hasTurn) this.turn()
@@ -131,6 +136,7 @@ class Connection implements DoorConnection {
 
   turn(): void {
     this.hasTurn = false
+    if (this.socket.destroyed) return
     for (let taken = 0; this.mode === 'reading' && this.unread.length > 0; taken += 1) {
       if (taken === CALLS_PER_TURN) this.waitForTurn()
       else if (this.isFull()) this.stopReading('full')
@@ -143,7 +149,7 @@ class Connection implements DoorConnection {
   private waitForTurn(): void {
     this.hasTurn = true
     this.pause()
-    this.hall.turnLater(this)
+    this.parts.turnLater(this)
   }
 
   /** Others may pause the socket, too: a refusal that waits does. */
@@ -169,9 +175,9 @@ class Connection implements DoorConnection {
     if (unread.length < end) return this.hold(true)
     const due = { response: null as string | null }
     this.due.push(due)
-    const taken = this.hall.take({ head, body: unread.subarray(bodyStart, end), socket }, (status, headers, text) => {
-      due.response = responseOf(status, headers, text, this.hall.isClosing ? CLOSE : this.hall.keepAlive)
-      if (this.due[0] === due) this.hall.flushLater(this)
+    const taken = this.parts.take({ head, body: unread.subarray(bodyStart, end), socket }, (status, headers, text) => {
+      due.response = responseOf(status, headers, text, this.parts.isClosing ? CLOSE : this.parts.keepAlive)
+      if (this.due[0] === due) this.parts.flushLater(this)
     })
     if (taken !== true) {
       this.due.pop()
@@ -206,14 +212,14 @@ class Connection implements DoorConnection {
   /** Keeps what has arrived of a request, if there is room for it. */
   private hold(mayBePlain: boolean): false {
     const bytes = this.unread.length
-    if (!mayBePlain || this.hall.heldBytes - this.heldBytes + bytes > MAX_HELD_BYTES) return this.leave()
+    if (!mayBePlain || this.parts.heldBytes - this.heldBytes + bytes > MAX_HELD_BYTES) return this.leave()
     this.count(bytes)
     this.read()
     return false
   }
 
   private count(heldBytes: number): void {
-    this.hall.heldBytes += heldBytes - this.heldBytes
+    this.parts.heldBytes += heldBytes - this.heldBytes
     this.heldBytes = heldBytes
   }
 
@@ -255,15 +261,17 @@ class Connection implements DoorConnection {
     const { due, mode, socket } = this
     if (mode === 'full' && !this.isFull()) this.goOn()
     else if (due.length > 0) return
-    else if (mode === 'leaving' && socket.writableLength === 0) this.handOver()
-    else if (mode === 'reading' && (this.hasEnded ? !this.hasTurn : this.hall.isClosing && this.unread.length === 0))
+    else if (mode === 'leaving') this.handOver()
+    else if (mode === 'reading' && (this.hasEnded ? !this.hasTurn : this.parts.isClosing && this.unread.length === 0)) {
+      this.mode = 'ended'
       socket.end()
+    }
   }
 
   private handOver(): void {
     const { socket, unread } = this
     this.forget()
-    this.hall.adopt(socket)
+    this.parts.adopt(socket)
     if (unread.length > 0) socket.unshift(unread)
     socket.resume()
   }
@@ -271,7 +279,7 @@ class Connection implements DoorConnection {
   private forget(): void {
     for (const [event, listener] of Object.entries(this.listeners)) this.socket.off(event, listener)
     this.count(0)
-    this.hall.forget(this)
+    this.parts.forget(this)
   }
 
   close(): void {
@@ -284,12 +292,12 @@ class Connection implements DoorConnection {
     if (bytesGone !== this.bytesGone) this.movedAt = now
     this.bytesGone = bytesGone
     const silentMs = now - this.movedAt
-    if (socket.writableLength > 0) {
+    const isReading = this.mode === 'reading' && this.due.length === 0 && !this.hasTurn
+    if (this.mode === 'ended' || socket.writableLength > 0) {
       if (silentMs >= stallMs) socket.destroy()
-    } else if (this.mode === 'reading' && this.due.length === 0 && !this.hasTurn) {
-      if (silentMs >= slowMs && (this.unread.length > 0 || !this.hasAsked)) this.leave()
-      else if (silentMs >= idleMs) socket.end()
-    }
+    } else if (isReading && (this.unread.length > 0 || !this.hasAsked)) {
+      if (now - this.begunAt >= slowMs) this.leave()
+    } else if (isReading && silentMs >= idleMs) socket.destroy()
   }
 }
 

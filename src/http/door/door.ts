@@ -4,15 +4,11 @@
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { type DoorConnection, type Hall, readConnection, type TakePlainCall } from './connection.ts'
+import { type DoorConnection, type DoorParts, readConnection, type TakePlainCall } from './connection.ts'
 
 export interface Door {
   /** From then on, plain calls of new connections are taken. */
   open(take: TakePlainCall): void
-  /** Ends connections as soon as nothing is due on them. */
-  close(): void
-  /** Ends all connections. */
-  destroyAll(): void
 }
 
 /** How often connections are looked at, in milliseconds. */
@@ -43,7 +39,7 @@ export function createDoor(
     for (const connection of round) connection.flush()
   }
 
-  const hall = {
+  const parts = {
     take: (...call: Parameters<TakePlainCall>) => take?.(...call) ?? false,
     heldBytes: 0,
     isClosing: false as boolean,
@@ -56,12 +52,12 @@ export function createDoor(
     },
     adopt: (socket: Socket) => void adopt.call(server, socket),
     forget: (connection: DoorConnection) => void connections.delete(connection),
-  } satisfies Hall
+  } satisfies DoorParts
 
   server.removeListener(event, adopt as () => void)
   server.on(event, (socket: Socket) => {
-    if (take === undefined) hall.adopt(socket)
-    else connections.add(readConnection(socket, hall))
+    if (take === undefined) parts.adopt(socket)
+    else connections.add(readConnection(socket, parts))
   })
   const limits = { slowMs: CHECK_MS, idleMs, stallMs }
   const timer = setInterval(() => {
@@ -70,16 +66,21 @@ export function createDoor(
   }, CHECK_MS).unref()
   server.on('close', () => clearInterval(timer))
 
+  // Node.js does the same for its own connections there.
+  const { close, closeAllConnections } = server
+  server.close = done => {
+    parts.isClosing = true
+    for (const connection of connections) connection.close()
+    return close.call(server, done)
+  }
+  server.closeAllConnections = () => {
+    for (const { socket } of connections) socket.destroy()
+    closeAllConnections.call(server)
+  }
+
   return {
     open(next) {
       take = next
-    },
-    close() {
-      hall.isClosing = true
-      for (const connection of connections) connection.close()
-    },
-    destroyAll() {
-      for (const { socket } of connections) socket.destroy()
     },
   }
 }
