@@ -65,8 +65,9 @@ const VERSION: Options = {
   'if-match': { value: 'VERSION', means: 'change it only if it still has this version' },
 }
 
-export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
-  const { name, summary, more, examples, own, show = record } = remote
+export function remoteCommand<const Requests extends readonly TObject[]>(defined: RemoteCommand<Requests>): Command {
+  const remote = { show: record, ...defined }
+  const { name, summary, more, examples, own, show } = remote
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
   const declaredFields = fieldsOfOperation(remote.requests)
   const takesCountries = declaredFields.some(({ path }) => path.join() === 'countries')
@@ -126,12 +127,12 @@ interface Parts {
 }
 
 async function run(
-  remote: RemoteCommand<readonly TObject[]>,
+  remote: RemoteCommand<readonly TObject[]> & { show: Presentation },
   parts: Parts,
   args: Arguments,
   terminal: Terminal,
 ): Promise<number> {
-  const { operation, own, instead, complete = request => request, show = record } = remote
+  const { operation, own, instead, complete = request => request } = remote
   const isMine = args.has('mine')
   const given = complete(readRequest(parts, args, terminal), terminal)
   const missing = parts.given.filter(field => field.isRequired && !isGiven(given, field))
@@ -144,7 +145,7 @@ async function run(
   try {
     const found = await withIds(given, [...parts.operands.map(({ field }) => field), ...parts.given], call)
     request = found
-    return await show.run({
+    return await remote.show.run({
       args,
       terminal,
       client,
