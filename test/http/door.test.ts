@@ -120,10 +120,12 @@ interface Call {
   headers?: Record<string, string>
 }
 
-async function tokensOf({ senderToken, adminToken, token }: Service) {
-  const plain = await token({ sub: 'plain', roles: ['sms-quota:sender'] })
-  const bounded = await token({ sub: 'bounded', roles: ['sms-quota:sender'], sms_users: [8] })
-  return { sender: senderToken, admin: adminToken, plain, bounded, forged: `${senderToken.slice(0, -4)}AAAA` }
+async function tokensOf({ adminToken, token }: Service) {
+  const roles = ['sms-quota:sender']
+  const sender = await token({ sub: 'gateway', roles: [...roles, 'sms-quota:force'], sms_users: '*' })
+  const plain = await token({ sub: 'plain', roles, sms_users: '*' })
+  const bounded = await token({ sub: 'bounded', roles, sms_users: [8] })
+  return { sender, admin: adminToken, plain, bounded, forged: `${sender.slice(0, -4)}AAAA` }
 }
 
 /** Two services in the same state, with the door and without it. */
@@ -214,9 +216,16 @@ const COUNTED = /^sms_quota_(?:http_requests_total|problems_total|http_request_d
 describe('an answer is the same as without the door', async () => {
   const pair = await startPair()
 
+  const statuses = new Set<number | undefined>()
+
   test.each(CALLS)('$operation $token $headers $body', async call => {
     const [door, node] = await pair.answers(call)
     expect(door).toEqual(node)
+    statuses.add(door?.status)
+  })
+
+  test('of each status that senders are answered', () => {
+    expect([...statuses].toSorted()).toEqual([200, 400, 401, 403, 404, 409, 413, 415, 422])
   })
 
   test('and so are the log and the metrics', async () => {
