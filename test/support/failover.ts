@@ -14,6 +14,9 @@ import { preparedFolder } from './database.ts'
 export interface Failover {
   /** A restart and a fail-over do not change it. */
   readonly url: string
+  /** Of a superuser. */
+  readonly adminUrl: string
+  readonly dataDir: string
   /** Stops the server and starts it again. */
   restart(): Promise<void>
   /** From now on the standby receives nothing: a fail-over loses what is committed later. */
@@ -42,6 +45,8 @@ export async function startFailover(): Promise<Failover> {
 
   return {
     url: server.url,
+    adminUrl: server.adminUrl,
+    dataDir,
     async restart() {
       await server.stop()
       await start()

@@ -30,6 +30,33 @@ export interface Answer {
   body: ReturnType<typeof JSON.parse>
 }
 
+/** A call, its times on `performance.now()`. */
+export interface SeenCall {
+  readonly client: string | undefined
+  readonly service: number
+  readonly method: string
+  readonly path: string
+  readonly body: object | undefined
+  readonly key: string | undefined
+  readonly invoked: number
+  readonly returned: number
+  readonly answer: Answer | undefined
+}
+
+/** A database server that ends with the tests. `url` is that of a superuser. */
+interface DatabaseServer {
+  readonly url: string
+  readonly serviceUrl: string
+  readonly dataDir: string
+}
+
+interface DeploymentOptions {
+  /** The server, by default one of its own. */
+  readonly server?: DatabaseServer
+  /** Changes the database before the services start. They then follow its clock, as the product does. */
+  readonly prepare?: (db: Database) => Promise<void>
+}
+
 export interface Deployment {
   readonly db: Database
   /** For connections beside the services'. */
@@ -44,10 +71,28 @@ export interface Deployment {
   readonly token: string
   /** Where a service, 0 or 1, listens; undefined while it does not run. */
   port(service: number): number | undefined
-  /** Calls a service, 0 or 1. Undefined if there is no answer. */
-  call(service: number, method: string, path: string, body?: object, key?: string): Promise<Answer | undefined>
+  /**
+   * Calls a service, 0 or 1. Undefined if there is no answer.
+   * @param client whose call it is, for those who watch the calls
+   */
+  call(
+    service: number,
+    method: string,
+    path: string,
+    body?: object,
+    key?: string,
+    client?: string,
+  ): Promise<Answer | undefined>
+  /** Calls that may have reached a service are seen from now on, in the order of their ends. */
+  watch(watcher: (call: SeenCall) => void): void
+  /** Calls of a service go to this port from now on, where a proxy listens; undefined: to the service. */
+  lead(service: number, port: number | undefined): void
   /** Kills a service, which starts again, and waits until it is dead. */
   killService(service: number): Promise<void>
+  /** Kills both services, and lets them start again after `work`. */
+  whileStopped<T>(work: () => Promise<T>): Promise<T>
+  /** Sends a signal to a service that runs. */
+  signal(service: number, name: 'SIGSTOP' | 'SIGCONT'): void
   /** Kills the database server, which starts again. Returns whether it ran. */
   killPostmaster(): Promise<boolean>
   /** Responses with a 5xx status except 503, and unexpected exits. */
@@ -56,10 +101,11 @@ export interface Deployment {
   output(): string
 }
 
-/** @param speed how much faster than real time the services' clocks run */
-export async function createDeployment(speed = SPEED): Promise<Deployment> {
-  const { url, serviceUrl, dataDir } = await ownServer()
+/** @param speed how much faster than real time the services' clocks run, if they do not follow the database's */
+export async function createDeployment(speed = SPEED, options: DeploymentOptions = {}): Promise<Deployment> {
+  const { url, serviceUrl, dataDir } = options.server ?? (await ownServer())
   const db = openDatabase({ url, maxConnections: 3, statementTimeout: 60_000 })
+  await options.prepare?.(db)
   const env = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: serviceUrl,
@@ -70,11 +116,14 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     // More than the test makes: a call that finds no room is denied.
     DEFAULT_PLAN_USERS_PER_MINUTE: '1000000',
+  }
+  const fast = {
     CHAOS_BEGAN: String(Date.now()),
     CHAOS_SPEED: String(speed),
     CHAOS_RETENTION_MS: String(RETENTION_S * 1_000 * SPEED),
   }
-  const now = clockFrom(env)
+  const ofClock = options.prepare === undefined ? fast : {}
+  const now = clockFrom(fast)
   const token = await new SignJWT({
     sub: '1',
     roles: ['sms-quota:admin', 'sms-quota:sender', 'sms-quota:force'],
@@ -85,6 +134,9 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
   const serviceErrors: string[] = []
   let output = ''
   let isStopped = false
+  let held: Promise<unknown> = Promise.resolve()
+  const watchers: ((call: SeenCall) => void)[] = []
+  const proxies: (number | undefined)[] = []
 
   const services = [createService(0), createService(LAG_S * 1_000 * speed)]
   whenDone(async () => {
@@ -100,7 +152,7 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     let port: number | undefined
     function launch() {
       const process = spawn(join(PROJECT, 'bin/node'), [SERVER], {
-        env: { ...env, CHAOS_LAG_MS: String(lag) },
+        env: { ...env, ...ofClock, CHAOS_LAG_MS: String(lag) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       process.stdout.setEncoding('utf8').on('data', text => {
@@ -117,7 +169,8 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
         // It may exit by itself only if it cannot reach the database at its start.
         if (code !== null && !/database|ECONN|ENOENT/.test(stderr))
           serviceErrors.push(`a service exited with ${code}: ${stderr}`)
-        setTimeout(() => {
+        setTimeout(async () => {
+          await held
           if (!isStopped) child = launch()
         }, 200)
       })
@@ -134,6 +187,7 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
         child.kill('SIGKILL')
         await once(child, 'close')
       },
+      signal: (name: NodeJS.Signals) => void child.kill(name),
     }
   }
 
@@ -148,34 +202,40 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     token,
     port: service => services[service]?.port(),
 
-    async call(service, method, path, body, key) {
-      const port = services[service]?.port()
+    async call(service, method, path, body, key, client) {
+      const port = proxies[service] ?? services[service]?.port()
       if (port === undefined) return undefined
-      try {
-        const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-          method,
-          headers: {
-            authorization: `Bearer ${token}`,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...(key === undefined ? {} : { 'idempotency-key': key }),
-          },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          signal: AbortSignal.timeout(20_000),
-        })
-        const text = await answer.text()
-        if (answer.status >= 500 && answer.status !== 503) {
-          serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
-        }
-        return {
-          status: answer.status,
-          body: text === '' ? undefined : JSON.parse(text.trim().split('\n').at(-1) ?? ''),
-        }
-      } catch {
-        return undefined
+      const invoked = performance.now()
+      const answer = await fetchJson(`http://127.0.0.1:${port}${path}`, method, token, body, key)
+      if (answer === NOT_SENT) return undefined
+      if (answer !== undefined && answer.status >= 500 && answer.status !== 503) {
+        serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer)}`)
       }
+      const seen = { client, service, method, path, body, key, invoked, returned: performance.now(), answer }
+      for (const watcher of watchers) watcher(seen)
+      return answer
+    },
+
+    watch: watcher => void watchers.push(watcher),
+
+    lead(service, port) {
+      proxies[service] = port
     },
 
     killService: async service => services[service]?.end(),
+
+    async whileStopped(work) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      try {
+        await Promise.all(services.map(service => service.end()))
+        return await work()
+      } finally {
+        resolve()
+      }
+    },
+
+    signal: (service, name) => services[service]?.signal(name),
 
     async killPostmaster() {
       const folders = foldersIn(dataDir)
@@ -184,5 +244,37 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
       process.kill(pid, 'SIGKILL')
       return true
     },
+  }
+}
+
+/** Stands for a call that found no one who listens: nothing was done. */
+const NOT_SENT = Symbol('not sent')
+
+async function fetchJson(
+  url: string,
+  method: string,
+  token: string,
+  body: object | undefined,
+  key: string | undefined,
+): Promise<Answer | undefined | typeof NOT_SENT> {
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const text = await answer.text()
+    return {
+      status: answer.status,
+      body: text === '' ? undefined : JSON.parse(text.trim().split('\n').at(-1) ?? ''),
+    }
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined
+    return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED' ? NOT_SENT : undefined
   }
 }
