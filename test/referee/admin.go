@@ -1,0 +1,369 @@
+package main
+
+import (
+	"sort"
+	"strings"
+	"time"
+)
+
+func timeIn(at int64, zoneName string) time.Time { return time.UnixMicro(at).In(zone(zoneName)) }
+
+// list is a list of a scope as text.
+func list(values Opt[[]string]) string {
+	if !values.Set || values.Null || len(values.V) == 0 {
+		return ""
+	}
+	sorted := append([]string(nil), values.V...)
+	sort.Strings(sorted)
+	return "," + strings.Join(sorted, ",") + ","
+}
+
+// newQuota is a quota with the defaults of contract 4.
+func newQuota(s *State, f QuotaFields, user int64, op *Op, at times) *Quota {
+	q := &Quota{ID: -int64(len(s.Quotas)) - 1, User: user, Grant: f.Kind.Or("grant") == "grant", Limit: f.Limit.Or(-1), Period: f.Period.Or(""),
+		Anchor: f.Anchor.Or(""), Zone: f.TimeZone.Or("UTC"), Per: f.Per.Or(""), Rollover: f.Rollover.Or(0), Overage: f.Overage.Or(0),
+		Priority: f.Priority.Or(100), Expires: int64(f.ExpiresAt.Or(instant(forever))), Countries: list(f.Countries),
+		Types: list(f.MessageTypes), Enabled: f.Enabled.Or(true), Ref: f.ExternalRef.Or("")}
+	q.Messages = f.Counts.Or(map[bool]string{true: "units", false: "messages"}[q.Per == ""]) == "messages"
+	q.StartsLo, q.StartsHi = op.Lo, op.Hi
+	first := at.from
+	if f.StartsAt.Set && !f.StartsAt.Null {
+		q.StartsLo, q.StartsHi = int64(f.StartsAt.V), int64(f.StartsAt.V)
+		first = max(first, q.StartsLo) // "a past one on create opens the window that holds now"; "before the start the first window"
+	}
+	q.WindowStart, q.WindowEnd = windowAt(q.Period, q.Anchor, q.Zone, first)
+	return q.sealed()
+}
+
+// mayMake are the quotas that an operation may make: their first window depends on when it was decided.
+func (m *Model) mayMake(op *Op) []QuotaFields {
+	switch op.Operation {
+	case "create_quota":
+		return []QuotaFields{op.Args.QuotaFields}
+	case "give_plan", "reserve", "consume", "check":
+		var all []QuotaFields
+		for _, versions := range m.context.plans {
+			for _, p := range versions {
+				all = append(all, p.slots...)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// administer is what administrators do and read.
+func (m *Model) administer(s *State, op *Op, at times) []*State {
+	switch op.Operation {
+	case "create_quota":
+		return m.createQuota(s, op, at)
+	case "change_quota", "adjust_quota", "delete_quota":
+		return m.onQuota(s, op, at)
+	case "give_plan":
+		return m.givePlan(s, op, at)
+	case "transfer":
+		return m.transfer(s, op, at)
+	case "list_quotas":
+		return m.listQuotas(s, op, at)
+	case "erase_user":
+		return m.erase(s, op)
+	}
+	return []*State{s} // tooLarge leaves out parts with others
+}
+
+var modeled = map[string]bool{"reserve": true, "consume": true, "check": true, "commit": true, "release": true, "refund": true, "extend": true,
+	"feedback": true, "list_reservations": true, "get_reservation": true, "create_quota": true, "change_quota": true, "adjust_quota": true,
+	"delete_quota": true, "give_plan": true, "transfer": true, "list_quotas": true, "erase_user": true}
+
+func (m *Model) createQuota(s *State, op *Op, at times) []*State {
+	const section = "contract 4"
+	i := m.userIndex(*op.User)
+	ref := op.Args.ExternalRef.Or("")
+	taken := false
+	for _, q := range s.Quotas {
+		taken = taken || ref != "" && q.User == *op.User && !q.Deleted && q.Ref == ref
+	}
+	switch {
+	case op.Outcome == "refused" && op.Code == "being_erased" && s.Users[i].erased, op.Code == "conflict" && taken,
+		op.Code == "idempotency_mismatch", op.Code == "not_found":
+		return []*State{s}
+	case op.Outcome == "refused":
+		return m.miss(section, "the quota is created, and not refused with %s", op.Code)
+	case op.Outcome == "ok" && s.place(op.Answer.ID.number()) >= 0: // the same `Idempotency-Key`: the same answer
+		return []*State{s}
+	case taken:
+		if op.Outcome == "unknown" {
+			return []*State{s}
+		}
+		return m.miss(section+", external_ref", "%q is taken: 409 conflict", ref)
+	}
+	fields := op.Args.QuotaFields
+	if op.Answer.StartsAt.Set {
+		fields.StartsAt = op.Answer.StartsAt
+	}
+	q := *newQuota(s, fields, *op.User, op, at)
+	if op.Outcome == "ok" {
+		q.ID = op.Answer.ID.number()
+	}
+	q.Used = op.Args.OpeningUsed.Or(0) // "units already used elsewhere in this window"
+	n := s.with((&q).sealed()).withUser(i, func(u *user) { u.hadQuota = true })
+	if op.Outcome == "unknown" {
+		return []*State{n}
+	}
+	return m.showsQuota(n, len(n.Quotas)-1, op.Answer, at, section)
+}
+
+// onQuota is a call on a quota that exists. One whose id was not seen yet may be any of those: then each is tried.
+func (m *Model) onQuota(s *State, op *Op, at times) []*State {
+	id := op.Args.quota()
+	places := []int{}
+	if at := s.place(id); at >= 0 {
+		places = append(places, at)
+	} else {
+		for i, q := range s.Quotas {
+			if q.ID < 0 && q.User == *op.User {
+				places = append(places, i)
+				s = s.named(i, id)
+				break
+			}
+		}
+	}
+	if len(places) == 0 || s.Quotas[places[0]].Deleted {
+		if op.Outcome == "unknown" || op.Code == "not_found" {
+			return []*State{s}
+		}
+		return m.miss("contract 4", "no quota %d: 404 not_found", id)
+	}
+	if op.Code == "not_found" {
+		return m.miss("contract 4", "quota %d exists: %s", id, s.Quotas[places[0]])
+	}
+	if op.Operation == "delete_quota" {
+		if op.Outcome == "refused" {
+			return m.miss("contract 4", "quota %d is deleted, and not refused with %s", id, op.Code)
+		}
+		q := *s.Quotas[places[0]]
+		q.Deleted = true
+		n := s.clone()
+		n.Quotas[places[0]] = (&q).sealed()
+		return []*State{n}
+	}
+	return m.change(s, op, places[0], at)
+}
+
+// change is `change_quota` ("PUT merges: an omitted field stays, null clears a nullable one") and `adjust_quota`.
+func (m *Model) change(s *State, op *Op, place int, at times) []*State {
+	const section = "contract 4, PUT"
+	old := s.Quotas[place].rolledTo(at.from)
+	a := &op.Args
+	if op.Operation == "adjust_quota" && op.Answer.ID != "" && op.Answer.ID.number() != old.ID {
+		return m.extra(s, op, old, at)
+	}
+	if op.Operation == "adjust_quota" && op.Outcome == "unknown" && a.Until.Set {
+		m.overflow.Add(1)
+		return nil
+	}
+	q, immutable := changed(old, op, at)
+	below := !q.roomFor(old)
+	perhaps := old.Per != "" // what is used of a cap with `per` is not said
+	switch {
+	case op.Outcome == "refused" && op.Code == "below_usage" && (below || perhaps), op.Code == "immutable_field" && immutable,
+		op.Code == "conflict" && a.ExternalRef.Set, op.Code == "idempotency_mismatch", op.Code == "being_erased":
+		return []*State{s}
+	case op.Outcome == "unknown" && (below || immutable):
+		return []*State{s}
+	case immutable:
+		return m.miss(section, "422 immutable_field")
+	case below && !a.BelowUsage.Or(false) && !perhaps:
+		return m.miss(section, "422 below_usage: %d are used or reserved, and the limit would be %d", old.Used+old.Reserved, q.Limit)
+	case op.Outcome == "refused":
+		return m.miss(section, "it is changed, and not refused with %s", op.Code)
+	}
+	n := s.clone()
+	n.Quotas[place] = q.sealed()
+	if op.Outcome == "unknown" {
+		return []*State{n}
+	}
+	return m.showsQuota(n, place, op.Answer, at, section)
+}
+
+// changed is a quota after a change, and whether the change touches what cannot change.
+func changed(old *Quota, op *Op, at times) (*Quota, bool) {
+	a := &op.Args
+	q := *old
+	by := func(field string, set bool, change func()) {
+		if !set {
+			return
+		}
+		change()
+		if q.Plan != 0 && !strings.Contains(q.ByHand, ","+field+",") {
+			q.ByHand += "," + field + ","
+		}
+	}
+	by("limit", a.Limit.Set, func() { q.Limit = a.Limit.Or(-1) })
+	by("limit", a.Delta.Set && q.Limit >= 0, func() { q.Limit += a.Delta.V })
+	by("rollover_limit", a.Rollover.Set, func() { q.Rollover = a.Rollover.V })
+	by("overage_limit", a.Overage.Set, func() { q.Overage = a.Overage.V })
+	by("priority", a.Priority.Set, func() { q.Priority = a.Priority.V })
+	by("countries", a.Countries.Set, func() { q.Countries = list(a.Countries) })
+	by("message_types", a.MessageTypes.Set, func() { q.Types = list(a.MessageTypes) })
+	by("enabled", a.Enabled.Set, func() { q.Enabled = a.Enabled.V })
+	by("external_ref", a.ExternalRef.Set, func() { q.Ref = a.ExternalRef.Or("") })
+	by("expires_at", a.ExpiresAt.Set, func() { q.Expires = int64(a.ExpiresAt.Or(instant(forever))) })
+	differs := func(o Opt[string], now string) bool { return o.Set && !strings.EqualFold(o.Or(""), now) }
+	immutable := differs(a.Period, q.Period) || differs(a.Anchor, q.Anchor) || differs(a.Per, q.Per) ||
+		differs(a.Kind, map[bool]string{true: "grant", false: "cap"}[q.Grant])
+	if a.StartsAt.Set && !a.StartsAt.Null { // "✓ until reached"
+		to := int64(a.StartsAt.V)
+		switch {
+		case at.from >= q.StartsLo:
+			immutable = immutable || to < q.StartsLo-1000 || to > q.StartsHi+1000
+		default:
+			q.StartsLo, q.StartsHi = to, to
+			q.WindowStart, q.WindowEnd = windowAt(q.Period, q.Anchor, q.Zone, max(at.from, to))
+		}
+	}
+	return &q, immutable
+}
+
+// roomFor: "A limit or overage limit that would leave used + reserved above limit + rolled_over + overage_limit is 422 `below_usage` …
+// A change that adds room is never refused for it".
+func (q *Quota) roomFor(old *Quota) bool {
+	if q.Limit < 0 || q.Limit == old.Limit && q.Overage == old.Overage {
+		return true
+	}
+	more := old.Limit >= 0 && q.Limit+q.Overage >= old.Limit+old.Overage
+	return more || q.Used+q.Reserved <= q.Limit+q.Rolled+q.Overage
+}
+
+// extra is an adjustment with `until: window_end`: openapi, "they end with its current window, and are a grant of their own, for the
+// same messages".
+func (m *Model) extra(s *State, op *Op, of *Quota, at times) []*State {
+	if s.place(op.Answer.ID.number()) >= 0 {
+		return []*State{s}
+	}
+	fields := op.Answer.QuotaFields
+	q := *newQuota(s, fields, *op.User, op, at)
+	q.ID, q.Limit = op.Answer.ID.number(), op.Args.Delta.V
+	if q.Expires != min(of.WindowEnd, of.Expires) || q.Countries != of.Countries || q.Types != of.Types {
+		return m.miss("openapi, AdjustReq.until", "a grant for the same messages that ends at %s", clock(min(of.WindowEnd, of.Expires)))
+	}
+	n := s.with((&q).sealed())
+	return m.showsQuota(n, len(n.Quotas)-1, op.Answer, at, "openapi, AdjustReq.until")
+}
+
+// showsQuota compares an answer with a quota: contract 4, the counters "of the window that holds now".
+func (m *Model) showsQuota(s *State, place int, a *Answer, at times, section string) []*State {
+	q := s.Quotas[place].rolledTo(at.from)
+	if a == nil || a.ID == "" {
+		return []*State{s}
+	}
+	if a.ID.number() != q.ID {
+		return m.miss(section, "quota %d, not %s", q.ID, a.ID)
+	}
+	if a.Limit.Set && a.Limit.Or(-1) != q.Limit {
+		return m.miss(section, "quota %d has limit %d (-1 is unlimited), not %d", q.ID, q.Limit, a.Limit.V)
+	}
+	differs := func(shown Opt[int64], n int64) bool { return shown.Set && !shown.Null && shown.V != n }
+	if q.Per == "" {
+		used, reserved := a.Used, a.Reserved
+		if q.Messages { // whether messages are used or reserved while some units are each is not said: only the sum is compared
+			used.V, reserved.V = a.Used.V+a.Reserved.V, 0
+			if differs(used, q.Used+q.Reserved) {
+				return m.miss("contract 4, used and reserved", "quota %d counts %d messages, not %d", q.ID, q.Used+q.Reserved, used.V)
+			}
+		} else if differs(used, q.Used) || differs(reserved, q.Reserved) {
+			return m.miss("contract 4, used and reserved", "quota %d has used %d, reserved %d; not %d and %d", q.ID, q.Used, q.Reserved, used.V,
+				reserved.V)
+		}
+		if q.Limit >= 0 && (differs(a.Remaining, q.own()) || differs(a.OverageNow, max(0, q.Used+q.Reserved-q.Limit-q.Rolled))) {
+			return m.miss("contract 4, remaining and overage", "quota %d has %d remaining, not %d", q.ID, q.own(), a.Remaining.V)
+		}
+	}
+	if differs(a.RolledOver, q.Rolled) {
+		return m.miss("contract 4, Rolling", "quota %d carried %d, not %d", q.ID, q.Rolled, a.RolledOver.V)
+	}
+	if want := q.status(at.from); a.Status != "" && string(a.Status) != want && string(a.Status) != q.status(at.to) {
+		return m.miss("contract 4, Status", "quota %d is %s, not %s", q.ID, want, a.Status)
+	}
+	return []*State{s}
+}
+
+// status: contract 4, "first match wins".
+func (q *Quota) status(at int64) string {
+	at = max(at, q.WindowStart)
+	switch {
+	case q.Deleted:
+		return "deleted"
+	case at >= q.Expires:
+		return "expired"
+	case !q.Enabled:
+		return "suspended"
+	case at < q.StartsLo:
+		return "scheduled"
+	case q.Per == "" && q.Limit >= 0 && q.allRoom() == 0:
+		return "exhausted"
+	}
+	return "active"
+}
+
+// listQuotas compares a user's quotas as read: contract 5, "Counters and status are shown as of now, rolled"; "One snapshot".
+func (m *Model) listQuotas(s *State, op *Op, at times) []*State {
+	if op.Outcome != "ok" {
+		return []*State{s}
+	}
+	shown := map[int]bool{}
+	for _, item := range op.Answer.Items {
+		if item.Status == "deleted" {
+			continue
+		}
+		place := s.place(item.ID.number())
+		for i, q := range s.Quotas { // one whose id was not seen yet
+			if place < 0 && q.ID < 0 && q.User == *op.User && !shown[i] && q.Grant == (item.Kind.V == "grant") && q.Limit == item.Limit.Or(-1) &&
+				q.Period == item.Period.Or("") {
+				place = i
+				s = s.named(i, item.ID.number())
+			}
+		}
+		if place < 0 || s.Quotas[place].Deleted || s.Quotas[place].User != *op.User {
+			return m.miss("contract 5", "quota %s is none of the user's", item.ID)
+		}
+		shown[place] = true
+		next := m.showsQuota(s, place, item, at, "contract 5")
+		if next == nil {
+			return nil
+		}
+		s = next[0]
+	}
+	if filtered := op.Args.Status.Set || op.Args.Kind.Set; !filtered && op.Answer.NextCursor.Set && op.Answer.NextCursor.Null {
+		for i, q := range s.Quotas {
+			if q.User == *op.User && !q.Deleted && !shown[i] {
+				return m.miss("guarantees, Acknowledged means durable", "the list lacks %s", q)
+			}
+		}
+	}
+	return []*State{s}
+}
+
+// erase is `erase_user`: openapi, "Deletes all quotas of the user at once, and then everything else in the background." When that is
+// finished is not known: reservations may be there or not.
+func (m *Model) erase(s *State, op *Op) []*State {
+	if op.Outcome == "refused" {
+		return []*State{s}
+	}
+	n := s.clone()
+	for i, q := range n.Quotas {
+		if q.User == *op.User && !q.Deleted {
+			d := *q
+			d.Deleted = true
+			n.Quotas[i] = d.sealed()
+		}
+	}
+	for i, r := range n.Res {
+		if r != nil && r.User == *op.User {
+			e := *r
+			e.Erased = true
+			n.Res[i] = e.sealed()
+		}
+	}
+	return []*State{n.withUser(m.userIndex(*op.User), func(u *user) { u.erased, u.plan, u.version = true, 0, 0 })}
+}
