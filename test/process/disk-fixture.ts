@@ -3,10 +3,12 @@
  * leads to a device whose errors are the system's own: `/dev/full` refuses each write (ENOSPC), `/dev/null` takes each write, keeps
  * nothing and cannot be flushed (EINVAL). That needs neither a mount nor a right.
  */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { type Database, openDatabase } from '../../src/db/connection/database.ts'
-import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { type Folders, foldersIn } from '../../src/db/embedded/folders.ts'
 import { findRunning } from '../../src/db/embedded/server.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { createSite, type Service } from '../support/process.ts'
@@ -48,10 +50,31 @@ export async function createDisk(parent?: string) {
       return service
     },
 
-    /** Does something as the superuser of the server that runs. */
-    async administer<T>(work: (db: Database) => Promise<T>): Promise<T> {
-      const db = openDatabase({ url: (await findRunning(folders))?.adminUrl ?? '', maxConnections: 1 })
-      return work(db).finally(() => db.close())
-    },
+    administer: <T>(work: (db: Database) => Promise<T>) => administerServer(folders, work),
   }
+}
+
+/** Does something as the superuser of the server that runs. */
+async function administerServer<T>(folders: Folders, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase({ url: (await findRunning(folders))?.adminUrl ?? '', maxConnections: 1 })
+  return work(db).finally(() => db.close())
+}
+
+/** The write-ahead log's next file is the device from now on, and the server has begun to use it. */
+export function replaceNextLogFile(folders: Folders, device: string): Promise<string> {
+  return administerServer(folders, async db => {
+    await db.query({ text: sql`select pg_switch_wal()` })
+    const [row] = await db.query<{ next: string }>({
+      text: sql`select pg_walfile_name(pg_current_wal_insert_lsn() + setting::numeric + 1) as next
+        from pg_settings where name = 'wal_segment_size'`,
+    })
+    const file = join(folders.cluster, 'pg_wal', row?.next ?? '')
+    await rm(file, { force: true })
+    await symlink(device, file)
+    // A file in which nothing is written yet is not left; the senders may write nothing for a while on a busy machine.
+    await db.query({ text: sql`select pg_logical_emit_message(false, 'test', 'written')` })
+    // Its own answer may be lost with the server.
+    await db.query({ text: sql`select pg_switch_wal()` }).catch(() => {})
+    return file
+  })
 }

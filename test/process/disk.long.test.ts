@@ -1,11 +1,9 @@
 /** A disk that fails the write-ahead log: the server ends and recovers, again and again, until there is room. */
-import { rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Answer } from '../support/service.ts'
-import { createDisk, createQuota, unavailable } from './disk-fixture.ts'
+import { createDisk, createQuota, replaceNextLogFile, unavailable } from './disk-fixture.ts'
 
 // In memory, the server reads the zeros of a device again and again as it recovers, and never ends.
 const { folders, start, administer, serverLog, consume, find } = await createDisk('/tmp')
@@ -42,25 +40,6 @@ function repeat(call: (n: number) => Promise<Answer>) {
   }
 }
 
-/** The write-ahead log's next file is the device from now on, and the server has begun to use it. */
-async function replaceNextLogFile(device: string): Promise<string> {
-  return administer(async db => {
-    await db.query({ text: sql`select pg_switch_wal()` })
-    const [row] = await db.query<{ next: string }>({
-      text: sql`select pg_walfile_name(pg_current_wal_insert_lsn() + setting::numeric + 1) as next
-        from pg_settings where name = 'wal_segment_size'`,
-    })
-    const file = join(folders.cluster, 'pg_wal', row?.next ?? '')
-    await rm(file, { force: true })
-    await symlink(device, file)
-    // A file in which nothing is written yet is not left; the senders may write nothing for a while on a busy machine.
-    await db.query({ text: sql`select pg_logical_emit_message(false, 'test', 'written')` })
-    // Its own answer may be lost with the server.
-    await db.query({ text: sql`select pg_switch_wal()` }).catch(() => {})
-    return file
-  })
-}
-
 describe('the disk of the service’s own database', () => {
   test.each([
     ['is full for its log', 901, '/dev/full', /PANIC: .*could not write to log file .*No space left on device/g],
@@ -76,7 +55,7 @@ describe('the disk of the service’s own database', () => {
       await expect.poll(() => Math.min(...numbers())).toBeGreaterThan(20)
 
       onTestFailed(async () => console.error((await serverLog()).slice(-4_000)))
-      const file = await replaceNextLogFile(device)
+      const file = await replaceNextLogFile(folders, device)
       // It fails, recovers, and fails again, until there is room.
       await expect.poll(async () => (await serverLog()).match(reason)?.length ?? 0).toBeGreaterThan(1)
       const [sent = 0, created = 0] = numbers()

@@ -206,11 +206,7 @@ export async function administer(stage: Stage, part: Part, client: string, plans
     const to = part.users[below(part.users.length)] ?? quota.user
     const body = { to_user_id: to, units: 1 + below(4) }
     const path = `${ADMIN}/quota/${quota.id}/transfer`
-    const answer = await change(quota.user, { method: 'POST', path, body, key: newKey() })
-    if (answer?.status === 201 && is(0.3)) {
-      const back = `${ADMIN}/transfers/${answer.body.transfer.id}/return`
-      await change(quota.user, { method: 'POST', path: back, body: {}, key: newKey() })
-    }
+    await change(quota.user, { method: 'POST', path, body, key: newKey() })
   }
 
   async function adapt(quota: Part['quotas'][number]): Promise<void> {

@@ -1,8 +1,14 @@
 /** What goes wrong during a round of the referee, one kind a round. */
+import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { replaceNextLogFile } from '../process/disk-fixture.ts'
 import { createFaults, type Victim } from '../support/chaos/faults.ts'
 import type { History } from '../support/chaos/history.ts'
 import { createRunRecord } from '../support/chaos/record.ts'
+import type { Failover } from '../support/failover.ts'
+import { createProxy } from '../support/lost-answers/proxy.ts'
+import type { Fault } from '../support/lost-answers/weather.ts'
 import { type Stage, untilServing } from './clients.ts'
 import { stepClock } from './database-clock.ts'
 
@@ -14,6 +20,8 @@ export interface Scene {
   readonly boundaryAt: number
   /** Whether the run is the short one. */
   readonly isShort: boolean
+  /** The database server, where it may fail over. */
+  readonly failover: Failover | undefined
   /** Moves all users' calls to the other process. */
   move(): void
 }
@@ -77,6 +85,80 @@ const step: Nemesis = async scene => {
   history.fault('clock_step', at, { by_ms: by, until: history.now() })
 }
 
+/** Longer than callers wait in such a round (`TIMEOUT_MS`). */
+const LATE_MS = 3_300
+export const TIMEOUT_MS = 3_000
+
+/** A network that loses answers, delivers requests after their callers have gone, and delivers some twice. */
+const loseAnswers: Nemesis = async scene => {
+  const { stage, history, random, isShort } = scene
+  const { deployment } = stage
+  let isHealed = false
+  const next = (): Fault => {
+    const choice = isHealed ? 1 : random()
+    if (choice < 0.01) return { kind: 'answer lost', isSilent: false }
+    if (choice < 0.015) return { kind: 'answer cut' }
+    if (choice < 0.03) return { kind: 'request late', ms: LATE_MS + random() * 1_000 }
+    if (choice < 0.15) return { kind: 'doubled', ms: random() ** 2 * 2_000, isSecondAnswered: false }
+    return { kind: 'none' }
+  }
+  const begun = history.now()
+  let repetitions = 0
+  const proxies = [0, 1].map(service => {
+    const heal = () => {}
+    return createProxy(
+      { next, heal },
+      () => deployment.port(service),
+      ({ method, path, body, answer, ...times }) => {
+        const client = `network-${repetitions++ % 2}`
+        const parse = (bytes: Buffer) => (bytes.length === 0 ? undefined : JSON.parse(bytes.toString()))
+        const seen = answer === null ? undefined : { status: answer.status, body: parse(answer.body) }
+        history.see({ client, service, method, path, body: parse(body), key: undefined, ...times, answer: seen })
+      },
+    )
+  })
+  for (const [service, proxy] of proxies.entries()) {
+    deployment.lead(service, Number(new URL(await proxy.urlOf('all')).port))
+  }
+  await around(scene, isShort ? 2_000 : 8_000)
+  isHealed = true
+  for (const [service, proxy] of proxies.entries()) {
+    deployment.lead(service, undefined)
+    await proxy.settled()
+  }
+  history.fault('lose_answers', begun, { until: history.now() })
+}
+
+/** The disk has no room for the write-ahead log, for some seconds. */
+const fillDisk: Nemesis = async scene => {
+  const folders = foldersIn(scene.stage.deployment.dataDir)
+  await around(scene, -500)
+  const begun = scene.history.now()
+  const file = await replaceNextLogFile(folders, '/dev/full')
+  const giveUpAt = performance.now() + 60_000
+  while (!/PANIC: .*No space left on device/.test(await readFile(folders.log, 'utf8'))) {
+    if (performance.now() > giveUpAt) throw new Error('the server does not notice that its disk is full')
+    await pause(100)
+  }
+  await pause(1_000 + scene.random() * 2_000)
+  await rm(file)
+  for (const service of [0, 1]) await untilServing(scene.stage, service)
+  scene.history.fault('full_disk', begun, { until: scene.history.now() })
+}
+
+/** A standby that has everything takes over the address, reads only for a while, and is promoted. */
+const failOver: Nemesis = async scene => {
+  const { failover, history, random } = scene
+  if (failover === undefined) throw new Error('this server cannot fail over')
+  await around(scene, -1_000 - random() * 500)
+  const begun = history.now()
+  await failover.replaceByStandby()
+  await pause(random() * 1_500)
+  await failover.promote()
+  for (const service of [0, 1]) await untilServing(scene.stage, service)
+  history.fault('fail_over', begun, { until: history.now() })
+}
+
 export const NEMESES = {
   none: async () => {},
   kill_service: kill('service'),
@@ -85,6 +167,9 @@ export const NEMESES = {
   stop_service: standStill,
   move_users: moveUsers,
   clock_step: step,
+  lose_answers: loseAnswers,
+  full_disk: fillDisk,
+  fail_over: failOver,
 } satisfies Record<string, Nemesis>
 
 export type NemesisName = keyof typeof NEMESES

@@ -5,7 +5,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { createDeployment, type Deployment } from '../support/chaos/deployment.ts'
-import { createHistory, type History } from '../support/chaos/history.ts'
+import { createHistory, type History, UNRECORDED } from '../support/chaos/history.ts'
+import { ownServer } from '../support/database.ts'
+import { startFailover } from '../support/failover.ts'
 import { seededRandom } from '../support/ledger.ts'
 import {
   administer,
@@ -18,8 +20,8 @@ import {
   send,
   untilServing,
 } from './clients.ts'
-import { installClock, readEpoch } from './database-clock.ts'
-import { NEMESES, type NemesisName, type Scene } from './nemeses.ts'
+import { installClock, readEpoch, stepClock } from './database-clock.ts'
+import { NEMESES, type NemesisName, type Scene, TIMEOUT_MS } from './nemeses.ts'
 import { BOUNDARIES, createChance, firstQuotas } from './users.ts'
 
 const ADMIN = '/api/sms/admin'
@@ -27,10 +29,14 @@ const ADMIN = '/api/sms/admin'
 const PARTS: readonly (readonly number[])[] = [[1, 2], [3, 4], [5], [6], [7], [8]]
 /** Never seen before: the first message of each gives the default plan. */
 const STRANGERS = [101, 102, 103, 104]
-const SENDERS_OF_PAIR = 4
+const SENDERS_OF_PAIR = 3
 const SENDERS = 3
 /** Beside those before it, fewer than the four hundred that the referee looks at. */
 const OPERATIONS_IN_CALM = 60
+/** Before the boundary, users are set up. That takes much longer on a busy machine. */
+const LEAD_MS = 600_000
+/** How long services doubt a clock that stepped. */
+const CLOCK_MS = 3_000
 /** How long what a killed process began may go on at the server. */
 const GRACE_MS = 2_500
 /** The services promise to be within half a second of the database's clock. */
@@ -48,9 +54,13 @@ export async function playRound({ seed, nemesis, file, isShort }: RoundOptions):
   const random = seededRandom(seed)
   const chance = createChance(random)
   const boundary = chance.oneOf(BOUNDARIES)
-  const [leadMs, beforeMs, calmMs, quota] = isShort ? [6_000, 3_000, 4_000, 180] : [6_000, 5_000, 10_000, 300]
+  const [beforeMs, calmMs, quota] = isShort ? [3_000, 4_000, 180] : [5_000, 10_000, 300]
+  const failover = nemesis === 'fail_over' ? await startFailover() : undefined
   const deployment = await createDeployment(1, {
-    prepare: db => installClock(db, boundary.at - Date.now() - leadMs - beforeMs),
+    ...(nemesis === 'full_disk' ? { server: await ownServer('/tmp') } : {}),
+    ...(failover === undefined ? {} : { server: { ...failover, url: failover.adminUrl, serviceUrl: failover.url } }),
+    ...(nemesis === 'lose_answers' ? { timeoutMs: TIMEOUT_MS } : {}),
+    prepare: db => installClock(db, boundary.at - Date.now() - LEAD_MS),
   })
   const epochAtZero = await readEpoch(deployment.db)
   const epochMs = Math.floor(epochAtZero + performance.now())
@@ -59,8 +69,9 @@ export async function playRound({ seed, nemesis, file, isShort }: RoundOptions):
   try {
     const parts = PARTS.map(users => createPart(users, quota))
     const plans = await setUp(deployment, chance, boundary, parts)
-    history.begin()
-    const boundaryAt = boundary.at - epochAtZero
+    const steppedMs = await stepBefore(deployment, boundary.at - beforeMs - CLOCK_MS)
+    history.begin(steppedMs)
+    const boundaryAt = boundary.at - epochAtZero - steppedMs
     await pause(Math.max(0, boundaryAt - beforeMs - performance.now()))
     await playStage({
       history,
@@ -72,6 +83,7 @@ export async function playRound({ seed, nemesis, file, isShort }: RoundOptions):
       isShort,
       calmMs,
       nemesis,
+      failover,
       parts,
       plans,
       quota,
@@ -81,6 +93,21 @@ export async function playRound({ seed, nemesis, file, isShort }: RoundOptions):
     history.write(file, await history.apart(() => readAll(deployment)))
     expect(deployment.serviceErrors, deployment.output()).toEqual([])
   }
+}
+
+/** Steps the clock to a time, and waits until both services trust it again. @returns by how many milliseconds it stepped */
+async function stepBefore({ db, call }: Deployment, time: number): Promise<number> {
+  const ms = Math.round(time - (await readEpoch(db)) - performance.now())
+  await stepClock(db, ms)
+  const path = `${ADMIN}/quota/summary?user_id=1`
+  for (const service of [0, 1]) {
+    for (;;) {
+      const answer = await call(service, 'GET', path, undefined, undefined, UNRECORDED)
+      if (answer?.status === 200 && Date.parse(answer.body.as_of) >= time) break
+      await pause(50)
+    }
+  }
+  return ms
 }
 
 interface Play {
@@ -93,6 +120,7 @@ interface Play {
   isShort: boolean
   calmMs: number
   nemesis: NemesisName
+  failover: Scene['failover']
   parts: readonly Part[]
   plans: readonly number[]
   quota: number
@@ -131,7 +159,7 @@ async function playStage(play: Play): Promise<void> {
   const move = () => {
     moved += 1
   }
-  const scene: Scene = { stage, history, random, boundaryAt, isShort, move }
+  const scene: Scene = { stage, history, random, boundaryAt, isShort, failover: play.failover, move }
   await NEMESES[play.nemesis](scene)
   await pause(Math.max(0, boundaryAt + 1_500 - performance.now()))
   for (const service of [0, 1]) await untilServing(stage, service)
@@ -178,7 +206,7 @@ async function setUp(
   }
   const slots = (limit: number) => [
     { slot: 'pack', limit },
-    { slot: 'hourly', limit: 6, period: 'hour', priority: 50, rollover_limit: 2 },
+    { slot: 'hourly', limit: 6, period: 'hour', priority: 50 },
     { slot: 'ceiling', kind: 'cap', limit: limit - 4, period: 'day', time_zone: boundary.zone },
   ]
   const basic = await done('POST', '/plans', { name: 'Basic', slots: slots(14) })

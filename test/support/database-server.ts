@@ -131,8 +131,8 @@ export async function copyDataFolder(from: string, to: string): Promise<void> {
  * A folder for database servers that is removed when this process ends, even if it is killed: a shell waits until the
  * other end of its pipe closes, ends the servers that still run in the folder, and removes it.
  */
-export async function scratchFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-test-')))
+export async function scratchFolder(parent = tmpdir()): Promise<{ folder: string; remove(): Promise<void> }> {
+  const folder = await realpath(await mkdtemp(join(parent, 'sms-quota-test-')))
   // Under root the server's user must be able to enter.
   await chmod(folder, 0o711)
   const sweeper = spawn('/bin/sh', ['-c', SWEEP, 'sh', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })

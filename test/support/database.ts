@@ -44,9 +44,12 @@ export async function emptyDatabase(): Promise<FreshDatabase> {
   return makeDatabase(name => administer(`create database ${name} template template0 encoding 'UTF8'`))
 }
 
-/** The data folder of a migrated embedded database that does not run, removed after the caller's tests. */
-export async function preparedFolder(): Promise<string> {
-  const { folder, remove } = await scratchFolder()
+/**
+ * The data folder of a migrated embedded database that does not run, removed after the caller's tests. It is in `parent`, or where the
+ * files of the run are, which may be in memory.
+ */
+export async function preparedFolder(parent?: string): Promise<string> {
+  const { folder, remove } = await scratchFolder(parent)
   whenDone(remove)
   const dataDir = join(folder, 'data')
   await copyDataFolder(inject('preparedFolder'), dataDir)
@@ -57,8 +60,8 @@ export async function preparedFolder(): Promise<string> {
  * A server of the caller's own with a migrated database. It is stopped and removed after the caller's tests. `url` is that of
  * a superuser, `serviceUrl` that of the role that the service uses.
  */
-export async function ownServer(): Promise<{ url: string; serviceUrl: string; dataDir: string }> {
-  const dataDir = await preparedFolder()
+export async function ownServer(parent?: string): Promise<{ url: string; serviceUrl: string; dataDir: string }> {
+  const dataDir = await preparedFolder(parent)
   const server = await startEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } })
   whenDone(server.stop)
   return { url: server.adminUrl, serviceUrl: server.url, dataDir }

@@ -53,6 +53,8 @@ interface DatabaseServer {
 interface DeploymentOptions {
   /** The server, by default one of its own. */
   readonly server?: DatabaseServer
+  /** How long a caller waits for an answer. */
+  readonly timeoutMs?: number
   /** Changes the database before the services start. They then follow its clock, as the product does. */
   readonly prepare?: (db: Database) => Promise<void>
 }
@@ -61,6 +63,8 @@ export interface Deployment {
   readonly db: Database
   /** For connections beside the services'. */
   readonly url: string
+  /** The data folder of the database server. */
+  readonly dataDir: string
   /** The services' clock. */
   now(): EpochMs
   /** When that clock shows this, on `performance.now()`. */
@@ -104,6 +108,7 @@ export interface Deployment {
 /** @param speed how much faster than real time the services' clocks run, if they do not follow the database's */
 export async function createDeployment(speed = SPEED, options: DeploymentOptions = {}): Promise<Deployment> {
   const { url, serviceUrl, dataDir } = options.server ?? (await ownServer())
+  const { timeoutMs = 20_000 } = options
   const db = openDatabase({ url, maxConnections: 3, statementTimeout: 60_000 })
   await options.prepare?.(db)
   const env = {
@@ -194,6 +199,7 @@ export async function createDeployment(speed = SPEED, options: DeploymentOptions
   return {
     db,
     url,
+    dataDir,
     now,
     when: time => performance.now() + (time - now()) / speed,
     earliestNow: () => now() - LAG_S * 1_000 * speed,
@@ -206,7 +212,7 @@ export async function createDeployment(speed = SPEED, options: DeploymentOptions
       const port = proxies[service] ?? services[service]?.port()
       if (port === undefined) return undefined
       const invoked = performance.now()
-      const answer = await fetchJson(`http://127.0.0.1:${port}${path}`, method, token, body, key)
+      const answer = await fetchJson(`http://127.0.0.1:${port}${path}`, { method, token, timeoutMs, body, key })
       if (answer === NOT_SENT) return undefined
       if (answer !== undefined && answer.status >= 500 && answer.status !== 503) {
         serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer)}`)
@@ -250,12 +256,17 @@ export async function createDeployment(speed = SPEED, options: DeploymentOptions
 /** Stands for a call that found no one who listens: nothing was done. */
 const NOT_SENT = Symbol('not sent')
 
+interface JsonCall {
+  readonly method: string
+  readonly token: string
+  readonly timeoutMs: number
+  readonly body: object | undefined
+  readonly key: string | undefined
+}
+
 async function fetchJson(
   url: string,
-  method: string,
-  token: string,
-  body: object | undefined,
-  key: string | undefined,
+  { method, token, timeoutMs, body, key }: JsonCall,
 ): Promise<Answer | undefined | typeof NOT_SENT> {
   try {
     const answer = await fetch(url, {
@@ -266,7 +277,7 @@ async function fetchJson(
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const text = await answer.text()
     return {

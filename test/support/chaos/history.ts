@@ -41,8 +41,10 @@ interface FaultLine {
 export const UNRECORDED = 'unrecorded'
 
 export interface History {
-  /** Calls until here set up what the senders find. */
-  begin(): void
+  /** Calls until here set up what the senders find. The clock of the services then stepped by `steppedMs`. */
+  begin(steppedMs?: number): void
+  /** A call that the deployment has not seen: a network has delivered one a second time. */
+  see(call: SeenCall): void
   /** Microseconds since the start. */
   now(): number
   fault(fault: string, at: number, more?: Partial<FaultLine>): void
@@ -125,6 +127,7 @@ export function createHistory(deployment: Pick<Deployment, 'watch'>, options: Hi
   const lines: object[] = []
   const owners = new Map<number, number>()
   let isBegun = false
+  let steppedMs = 0
   let apart: OperationLine[] | undefined
   let batches = 0
   const timeOf = (at: number) => Math.round((at - startedAt) * 1_000 * speed)
@@ -153,7 +156,7 @@ export function createHistory(deployment: Pick<Deployment, 'watch'>, options: Hi
     } else setUp.push(line)
   }
 
-  deployment.watch(call => {
+  function see(call: SeenCall): void {
     if (call.client === UNRECORDED || !call.path.startsWith('/api/')) return
     if (!call.path.startsWith(`${SENDER}batch`)) {
       const { operation, args } = namesOf(call)
@@ -166,12 +169,15 @@ export function createHistory(deployment: Pick<Deployment, 'watch'>, options: Hi
       const answer = call.answer?.status === 200 ? call.answer.body.results[index] : call.answer
       record(call, op, args, answer, { batch, index })
     }
-  })
+  }
+  deployment.watch(see)
 
   return {
     operations,
-    begin: () => {
+    see,
+    begin(ms = 0) {
       isBegun = true
+      steppedMs = ms
     },
     now: () => timeOf(performance.now()),
     fault: (fault, at, more = {}) => void lines.push({ kind: 'fault', fault, at, until: null, ...more }),
@@ -186,7 +192,11 @@ export function createHistory(deployment: Pick<Deployment, 'watch'>, options: Hi
     },
 
     write(path, rows) {
-      const header = { kind: 'run', seed, epoch_ms: epochMs, clock_uncertainty_ms: uncertaintyMs, set_up: setUp }
+      const before = (time: number | null) => (time === null ? null : time - steppedMs * 1_000)
+      const header = {
+        ...{ kind: 'run', seed, epoch_ms: epochMs + steppedMs, clock_uncertainty_ms: uncertaintyMs },
+        set_up: setUp.map(line => ({ ...line, invoked: before(line.invoked), returned: before(line.returned) })),
+      }
       const end = { kind: 'end', at: timeOf(performance.now()), rows }
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, [header, ...lines, end].map(line => `${JSON.stringify(line)}\n`).join(''))

@@ -50,8 +50,22 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'content-length',
 ])
 
+/** A request that was delivered a second time. Its times are of `performance.now()`. */
+export interface Repetition {
+  readonly method: string
+  readonly path: string
+  readonly body: Buffer
+  readonly invoked: number
+  readonly returned: number
+  readonly answer: { readonly status: number; readonly body: Buffer } | null
+}
+
 /** @param portOf a service for the next request; undefined if it does not run */
-export function createProxy(forecast: Forecast, portOf: () => number | undefined): LossyProxy {
+export function createProxy(
+  forecast: Forecast,
+  portOf: () => number | undefined,
+  onRepetition: (repetition: Repetition) => void = () => {},
+): LossyProxy {
   const agent = new Agent({ keepAlive: true })
   const began = performance.now()
   const passages: Passage[] = []
@@ -91,7 +105,12 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
       }
       case 'doubled': {
         const first = await forward(httpCall, passage)
-        const second = later(fault.ms).then(() => forward(httpCall, passage))
+        const second = later(fault.ms).then(async () => {
+          const invoked = performance.now()
+          const answer = await forward(httpCall, passage)
+          onRepetition({ ...httpCall, invoked, returned: performance.now(), answer })
+          return answer
+        })
         return fault.isSecondAnswered ? second : first
       }
       case 'request cut':
