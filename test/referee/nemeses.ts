@@ -85,6 +85,18 @@ const step: Nemesis = async scene => {
   history.fault('clock_step', at, { by_ms: by, until: history.now() })
 }
 
+/** The clock steps while services run: they doubt it for two seconds, and then go on with what they remember. Ids are forgotten meanwhile. */
+const leap: Nemesis = async scene => {
+  const { stage, history } = scene
+  const by = 36 * 24 * 3_600_000
+  await around(scene, 1_000)
+  const at = history.now()
+  await stepClock(stage.deployment.db, by)
+  await pause(4_000)
+  for (const service of [0, 1]) await untilServing(stage, service)
+  history.fault('clock_step', at, { by_ms: by, until: history.now() })
+}
+
 /** Longer than callers wait in such a round (`TIMEOUT_MS`). */
 const LATE_MS = 3_300
 export const TIMEOUT_MS = 3_000
@@ -167,6 +179,7 @@ export const NEMESES = {
   stop_service: standStill,
   move_users: moveUsers,
   clock_step: step,
+  clock_leap: leap,
   lose_answers: loseAnswers,
   full_disk: fillDisk,
   fail_over: failOver,

@@ -3,7 +3,7 @@
  *
  *     REFEREE_ROUNDS=200 SEED=… npm run test:long -- test/referee/referee.long.test.ts
  *
- * REFEREE_NEMESES names the faults that take turns, REFEREE_FOLDER where the histories stay.
+ * REFEREE_SHORT=true has short rounds. REFEREE_NEMESES names the faults that take turns, REFEREE_FOLDER where the histories stay.
  */
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { isNemesis, NEMESES, type NemesisName, SHORT } from './nemeses.ts'
 import { playRound } from './run.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-const isShort = process.env.REFEREE_ROUNDS === undefined
+const isShort = process.env.REFEREE_ROUNDS === undefined || process.env.REFEREE_SHORT === 'true'
 const named = process.env.REFEREE_NEMESES?.split(',').filter(isNemesis)
 const nemeses = named ?? (isShort ? SHORT : Object.keys(NEMESES).filter(isNemesis))
 const rounds = Number(process.env.REFEREE_ROUNDS ?? SHORT.length)
