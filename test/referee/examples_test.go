@@ -51,6 +51,9 @@ func sends() []example {
 		{"the wrong reason", "contract 6, Denied: `reason`", of(quota(1, 7, grant10), send(0, 5, "m1", 11, "", "denied cap_reached", denied(10, "1")))},
 		{"grants burn by priority, then id; own units before overage", "", of(quota(1, 7, `"limit":2,"overage_limit":5`), quota(2, 7, `"limit":3,"priority":50`),
 			send(0, 5, "m1", 7, "", "ok", granted(7, 3, draw(2, 3, "grant")+","+draw(1, 4, "grant"))))},
+		{"the overage of an earlier grant burns before that of a later one", "contract 6, Who pays: draws [1 of quota 1, 1 of quota 2, 2 of quota 1, 1 of quota 2]", of(
+			quota(1, 7, `"limit":1,"overage_limit":2`), quota(2, 7, `"limit":1,"overage_limit":5`),
+			send(0, 5, "m1", 5, "", "ok", granted(5, 3, draw(1, 1, "grant")+","+draw(2, 4, "grant"))))},
 		{"the wrong grant pays", "contract 6, Who pays: draws", of(quota(1, 7, grant10), quota(2, 7, `"limit":3,"priority":50`),
 			send(0, 5, "m1", 2, "", "ok", granted(2, 11, draw(1, 2, "grant"))))},
 		{"what ends soonest burns first", "", of(quota(1, 7, grant10), quota(2, 7, `"limit":3,"expires_at":"2027-01-01T00:00:00Z"`),
@@ -114,18 +117,27 @@ func settlings() []example {
 			settle(20, 25, "refund", "m1", `,"total_units":1`, "refused exceeds_committed", ""), settle(30, 35, "release", "m1", "", "ok", ""),
 			settle(40, 45, "commit", "m1", "", "refused reservation_closed", ""), reserve(50, 55, "m1", 5, "", "refused reservation_closed", ""))},
 		{"a commit after all was released", "the model says refused, reservation_closed", of(quota(1, 7, grant10), held, settle(10, 15, "release", "m1", "", "ok", ""),
-			settle(20, 25, "commit", "m1", "", "ok", `{"committed":5}`))},
+			settle(20, 25, "commit", "m1", "", "ok", `{"committed":0,"replayed":true}`))},
 		{"a commit with force books again", "", of(quota(1, 7, grant10), held, settle(10, 15, "release", "m1", "", "ok", ""), send(20, 25, "m2", 10, "", "ok", granted(10, 0, "")),
 			settle(30, 35, "commit", "m1", `,"force":true`, "ok", `{"state":"committed","committed":5,"released":0,"refunded":0}`), send(40, 45, "m3", 1, "", "denied quota_exhausted", denied(0, "1")))},
 		{"a refund frees the units of its window only", "remaining", of(quota(1, 7, grant10+`,"period":"hour"`), send(0, 5, "m1", 5, "", "ok", ""), send(2800100, 2800105, "m2", 4, "", "ok", granted(4, 6, "")),
-			settle(2800110, 2800115, "refund", "m1", "", "ok", `{"state":"refunded"}`), send(2800120, 2800125, "m3", 1, "", "ok", granted(1, 9, "")))},
+			settle(2800110, 2800115, "refund", "m1", "", "ok", `{"state":"refunded"}`), send(2800120, 2800125, "m3", 1, "", "ok", granted(1, 10, "")))},
+		{"and no units of the next window", "", of(quota(1, 7, grant10+`,"period":"hour"`), send(0, 5, "m1", 5, "", "ok", ""), send(2800100, 2800105, "m2", 4, "", "ok", granted(4, 6, "")),
+			settle(2800110, 2800115, "refund", "m1", "", "ok", `{"state":"refunded"}`), send(2800120, 2800125, "m3", 1, "", "ok", granted(1, 5, "")))},
 		{"units are refunded to later draws first", "", of(quota(1, 7, `"limit":3`), quota(2, 7, `"limit":5`), send(0, 5, "m1", 5, "", "ok", granted(5, 3, draw(1, 3, "grant")+","+draw(2, 2, "grant"))),
-			settle(10, 15, "refund", "m1", `,"total_units":2`, "ok", ""), send(20, 25, "m2", 4, "", "ok", granted(4, 1, draw(2, 4, "grant"))))},
+			settle(10, 15, "refund", "m1", `,"total_units":2`, "ok", ""), send(20, 25, "m2", 4, "", "ok", granted(4, 1, draw(2, 4, "grant"))),
+			admin(30, 35, 7, "list_quotas", `{}`, "ok", `{"items":[{"id":1,"used":3,"reserved":0},{"id":2,"used":4,"reserved":0}],"next_cursor":null}`))},
+		{"units are committed of earlier draws first", "", of(quota(1, 7, `"limit":3`), quota(2, 7, `"limit":5`), reserve(0, 5, "m1", 5, "", "ok", ""),
+			settle(10, 15, "commit", "m1", `,"total_units":2`, "ok", `{"state":"reserved","committed":2}`),
+			admin(30, 35, 7, "list_quotas", `{}`, "ok", `{"items":[{"id":1,"used":2,"reserved":1},{"id":2,"used":0,"reserved":2}],"next_cursor":null}`))},
 		{"an expired reservation gives back, soon or later", "", of(quota(1, 7, grant10), short, send(1100, 1105, "m2", 1, "", "ok", granted(1, 4, "")), send(1200, 1205, "m3", 1, "", "ok", granted(1, 8, "")))},
 		{"not before its time", "remaining", of(quota(1, 7, grant10), short, send(500, 505, "m2", 1, "", "ok", granted(1, 9, "")))},
 		{"and not twice", "remaining", of(quota(1, 7, grant10), short, send(1100, 1105, "m2", 1, "", "ok", granted(1, 9, "")), send(1200, 1205, "m3", 1, "", "ok", granted(1, 3, "")))},
 		{"a call on it closes it", "the model says refused, reservation_closed", of(quota(1, 7, grant10), short, settle(1100, 1105, "commit", "m1", "", "ok", `{"committed":5}`))},
 		{"or it is committed", "", of(quota(1, 7, grant10), reserve(0, 5, "m1", 5, `,"ttl_seconds":1,"on_expiry":"commit"`, "ok", ""), reserve(1100, 1105, "m1", 5, "", "ok", `{"granted":true,"replayed":true,"state":"committed"}`))},
+		{"nothing expires after a consume", "expires_at", of(quota(1, 7, grant10), send(0, 5, "m1", 1, "", "ok", `{"granted":true,"expires_at":"`+at(600003)+`"}`))},
+		{"it expires later than was asked", "openapi, ttl_seconds", of(quota(1, 7, grant10), reserve(0, 5, "m1", 1, "", "ok", `{"granted":true,"expires_at":"`+at(700003)+`"}`))},
+		{"a consume of what was reserved", "409 idempotency_mismatch", of(quota(1, 7, grant10), held, send(10, 15, "m1", 5, "", "ok", `{"granted":true,"replayed":true}`))},
 		{"no such reservation", "404 not_found", of(quota(1, 7, grant10), settle(0, 5, "commit", "m1", "", "ok", `{"committed":5}`))},
 		{"a batch takes effect in its order", "", of(quota(1, 7, `"limit":1`), inBatch(0, send(0, 9, "m1", 1, "", "ok", "")), inBatch(1, send(0, 9, "m2", 1, "", "denied quota_exhausted", "")))},
 		{"a batch out of order", "ILLEGAL", of(quota(1, 7, `"limit":1`), inBatch(0, send(0, 9, "m1", 1, "", "denied quota_exhausted", "")), inBatch(1, send(0, 9, "m2", 1, "", "ok", "")))},
@@ -138,4 +150,86 @@ func inBatch(index int, operation string) string {
 	return fmt.Sprintf(`%s,"batch":1,"index":%d}`, operation[:len(operation)-1], index)
 }
 
-func others() []example { return nil }
+func admin(from, to, user int, op, arguments, outcome, answer string) string {
+	return line(user, "admin", from, to, op, arguments, outcome, answer)
+}
+
+const basic = `{"id":4,"version":1,"slots":[{"slot":"monthly","limit":10,"period":"month"},{"slot":"daily","kind":"cap","limit":6,"period":"day"}]}`
+
+func others() []example {
+	toFrance := `,"country":"FR"`
+	pause := admin(0, 5, -1, "create_pause", `{"country":"FR","user_id":null}`, "ok", `{"id":9,"country":"FR"}`)
+	elsewhere := func(from int, outcome string) string {
+		return line(7, "s2@b", from, from+5, "consume", fmt.Sprintf(`{"id":"b%d","units":1,"country":"FR"}`, from), outcome, "")
+	}
+	plan := admin(-900, -890, -1, "create_plan", basic, "ok", basic)
+	theDefault := admin(-880, -870, -1, "put_default_plan", `{"plan_id":4}`, "ok", "")
+	give := admin(0, 5, 7, "give_plan", `{"plan_id":4}`, "ok",
+		`{"plan":{"id":4,"version":1},"slots":[{"slot":"monthly","quota_id":21,"outcome":"made","carried":0},{"slot":"daily","quota_id":22,"outcome":"made","carried":0}],"ended":[]}`)
+	move := func(from, to, units int, outcome, answer string) string {
+		return admin(from, to, 7, "transfer", fmt.Sprintf(`{"quota_id":1,"from_user_id":7,"to_user_id":8,"units":%d}`, units), outcome, answer)
+	}
+	moved := `{"transfer":{"id":3,"user_id":7,"quota_id":1,"to_user_id":8,"to_quota_id":31,"units":4,"returned":0},"quota":{"id":1,"used":4,"reserved":0,"remaining":6}}`
+	others := func(from, units int, outcome, answer string) string {
+		return line(8, "s2", from, from+5, "consume", fmt.Sprintf(`{"id":"x%d","units":%d}`, from, units), outcome, answer)
+	}
+	put := func(from int, fields, outcome, answer string) string {
+		return admin(from, from+5, 7, "change_quota", `{"id":1,`+fields+`}`, outcome, answer)
+	}
+	listed := func(from int, items string) string {
+		return admin(from, from+5, 7, "list_quotas", `{}`, "ok", `{"items":[`+items+`],"next_cursor":null}`)
+	}
+	return []example{
+		{"a pause holds at once where it was made, and within two seconds elsewhere", "", of(quota(1, 7, grant10), pause, send(10, 15, "m1", 1, toFrance, "denied destination_paused", denied(0, "null")),
+			elsewhere(10, "ok"), elsewhere(1000, "denied destination_paused"), elsewhere(1900, "ok"), elsewhere(2100, "denied destination_paused"))},
+		{"not at once where it was made", "the model says denied, destination_paused", of(quota(1, 7, grant10), pause, send(10, 15, "m1", 1, toFrance, "ok", ""))},
+		{"not after two seconds elsewhere", "the model says denied, destination_paused", of(quota(1, 7, grant10), pause, elsewhere(2100, "ok"))},
+		{"a pause of another country", "contract 6, Who pays", of(quota(1, 7, grant10), pause, send(10, 15, "m1", 1, `,"country":"DE"`, "denied destination_paused", ""))},
+		{"a pause that was lifted", "contract 6, Who pays", of(quota(1, 7, grant10), pause, admin(10, 20, -1, "end_pause", `{"id":9}`, "ok", ""),
+			elsewhere(1000, "denied destination_paused"), elsewhere(2100, "denied destination_paused"))},
+		{"a pause that was lifted holds no longer than two seconds", "", of(quota(1, 7, grant10), pause, admin(10, 20, -1, "end_pause", `{"id":9}`, "ok", ""), elsewhere(1000, "denied destination_paused"), elsewhere(2100, "ok"))},
+		{"a pause is no excuse without a grant", "contract 6, Denied: `reason`", of(pause, send(10, 15, "m1", 1, toFrance, "denied destination_paused", ""))},
+		{"force passes a pause, and a pause ends at its time", "", of(quota(1, 7, grant10), admin(0, 5, -1, "create_pause", `{"country":"FR","until":"`+at(500)+`"}`, "ok", `{"id":9}`),
+			send(10, 15, "m1", 1, toFrance+`,"force":true`, "ok", ""), send(20, 25, "m2", 1, toFrance, "denied destination_paused", ""), send(510, 515, "m3", 1, toFrance, "ok", ""))},
+		{"a plan is given", "", of(plan, give, send(10, 15, "m1", 5, "", "ok", granted(5, 1, draw(21, 5, "grant")+","+draw(22, 5, "cap"))), send(20, 25, "m2", 2, "", "denied cap_reached", denied(1, "22")))},
+		{"a plan given again changes nothing", "each slot stays", of(plan, give, admin(10, 15, 7, "give_plan", `{"plan_id":4}`, "ok", `{"plan":{"id":4,"version":1},"slots":[{"slot":"monthly","quota_id":23,"outcome":"made"}]}`))},
+		{"a later version keeps counters and changes by hand", "", of(plan, give, send(10, 15, "m1", 5, "", "ok", ""), admin(20, 25, 7, "change_quota", `{"id":22,"limit":7}`, "ok", `{"id":22,"limit":7,"used":5}`),
+			admin(30, 35, -1, "change_plan", `{"id":4,"slots":[{"slot":"monthly","limit":20,"period":"month"},{"slot":"daily","kind":"cap","limit":9,"period":"day"}]}`, "ok", `{"id":4,"version":2}`),
+			admin(40, 45, 7, "give_plan", `{"plan_id":4}`, "ok", `{"plan":{"id":4,"version":2},"slots":[{"slot":"monthly","quota_id":21,"outcome":"changed"},{"slot":"daily","quota_id":22,"outcome":"stays","kept":["limit"]}]}`),
+			send(50, 55, "m2", 1, "", "ok", granted(1, 1, "")))},
+		{"a slot of another period begins with what was used", "", of(plan, give, send(10, 15, "m1", 5, "", "ok", ""), admin(20, 25, -1, "change_plan",
+			`{"id":4,"slots":[{"slot":"monthly","limit":10,"period":"year"}]}`, "ok", `{"id":4,"version":2}`), admin(30, 35, 7, "give_plan", `{"plan_id":4}`, "ok",
+			`{"plan":{"id":4,"version":2},"slots":[{"slot":"monthly","quota_id":23,"outcome":"replaced","carried":5}],"ended":[21,22]}`), send(50, 55, "m2", 1, "", "ok", granted(1, 4, draw(23, 1, "grant"))))},
+		{"and with no more", "carries 5 at most", of(plan, give, send(10, 15, "m1", 5, "", "ok", ""), admin(20, 25, -1, "change_plan",
+			`{"id":4,"slots":[{"slot":"monthly","limit":10,"period":"year"}]}`, "ok", `{"id":4,"version":2}`), admin(30, 35, 7, "give_plan", `{"plan_id":4}`, "ok",
+			`{"plan":{"id":4,"version":2},"slots":[{"slot":"monthly","quota_id":23,"outcome":"replaced","carried":6}]}`))},
+		{"the first send gives the default plan", "", of(plan, theDefault, line(7, "s1", 990, 995, "check", `{"units":1}`, "ok", granted(1, 6, draw(0, 1, "grant")+","+draw(0, 1, "cap"))),
+			send(1000, 1005, "m1", 1, "", "ok", granted(1, 5, draw(41, 1, "grant")+","+draw(42, 1, "cap"))), send(1010, 1015, "m2", 6, "", "denied cap_reached", denied(5, "42")))},
+		{"two sends give it twice", "remaining 4", of(plan, theDefault, send(1000, 1005, "m1", 1, "", "ok", granted(1, 5, "")), send(1010, 1015, "m2", 1, "", "ok", granted(1, 5, "")))},
+		{"a stranger after a second", "the model says granted", of(plan, theDefault, send(1000, 1005, "m1", 1, "", "denied no_quota", ""))},
+		{"a stranger within a second", "", of(plan, theDefault, send(50, 55, "m1", 1, "", "denied no_quota", denied(0, "null")), send(60, 65, "m2", 1, "", "ok", granted(1, 5, "")))},
+		{"units change hands", "", of(quota(1, 7, grant10), move(0, 5, 4, "ok", moved), others(10, 5, "denied quota_exhausted", denied(4, "31")), others(20, 4, "ok", granted(4, 0, draw(31, 4, "grant"))),
+			send(30, 35, "m1", 6, "", "ok", granted(6, 0, "")), move(40, 45, 1, "refused not_enough_units", ""))},
+		{"units are made", "contract 6, Granted: `remaining`", of(quota(1, 7, grant10), move(0, 5, 4, "ok", moved), send(10, 15, "m1", 6, "", "ok", granted(6, 4, "")))},
+		{"units that were reserved are handed on", "are neither used nor reserved", of(quota(1, 7, grant10), reserve(0, 5, "m1", 8, "", "ok", ""), move(10, 15, 4, "ok", moved))},
+		{"a limit below what is used", "", of(quota(1, 7, grant10), send(0, 5, "m1", 5, "", "ok", ""), put(10, `"limit":4`, "refused below_usage", ""),
+			put(20, `"limit":4,"allow_below_usage":true`, "ok", `{"id":1,"limit":4,"used":5,"remaining":0,"overage":1,"status":"exhausted"}`), send(30, 35, "m2", 1, "", "denied quota_exhausted", denied(0, "1")))},
+		{"a limit that is not lowered", "422 below_usage", of(quota(1, 7, grant10), send(0, 5, "m1", 5, "", "ok", ""), put(10, `"limit":4`, "ok", `{"id":1,"limit":4,"used":5}`))},
+		{"an adjustment that is lost", "remaining 12", of(quota(1, 7, grant10), admin(0, 5, 7, "adjust_quota", `{"id":1,"delta":3,"reason":"x"}`, "ok", `{"id":1,"limit":13}`), send(10, 15, "m1", 1, "", "ok", granted(1, 9, "")))},
+		{"a deleted quota pays no more, and settles", "", of(quota(1, 7, grant10), reserve(0, 5, "m1", 5, "", "ok", ""), admin(10, 15, 7, "delete_quota", `{"id":1}`, "ok", ""),
+			send(20, 25, "m2", 1, "", "denied no_quota", denied(0, "null")), settle(30, 35, "commit", "m1", "", "ok", `{"state":"committed","committed":5}`), admin(40, 45, 7, "delete_quota", `{"id":1}`, "refused not_found", ""))},
+		{"a suspended quota", "the model says denied, no_quota", of(quota(1, 7, grant10), put(0, `"enabled":false`, "ok", `{"id":1,"enabled":false,"status":"suspended"}`), send(10, 15, "m1", 1, "", "ok", ""))},
+		{"a quota made by a call of unknown outcome", "", of(admin(0, 0, 7, "create_quota", `{"limit":10}`, "unknown", ""), send(10, 15, "m1", 1, "", "denied no_quota", ""),
+			send(20, 25, "m1", 1, "", "ok", granted(1, 9, draw(51, 1, "grant"))), listed(30, `{"id":51,"kind":"grant","limit":10,"used":1,"reserved":0}`))},
+		{"a reference given twice", "409 conflict", of(quota(1, 7, grant10+`,"external_ref":"order-1"`), quota(2, 7, grant10+`,"external_ref":"order-1"`))},
+		{"a final read", "contract 4, used and reserved", of(quota(1, 7, grant10), send(0, 5, "m1", 4, "", "ok", ""), listed(10, `{"id":1,"kind":"grant","limit":10,"used":3,"reserved":0}`))},
+		{"a quota that is lost", "guarantees, Acknowledged means durable", of(quota(1, 7, grant10), quota(2, 7, grant10), listed(10, `{"id":1,"kind":"grant","limit":10,"used":0}`))},
+		{"the second page of a list has no more than it has", "", of(quota(1, 7, grant10), quota(2, 7, grant10),
+			admin(10, 15, 7, "list_quotas", `{"page":2,"page_size":1}`, "ok", `{"items":[{"id":2,"kind":"grant","limit":10,"used":0}],"next_cursor":null}`))},
+		{"a reservation that is lost", "guarantees, Acknowledged means durable", of(quota(1, 7, grant10), send(0, 5, "m1", 4, "", "ok", ""), admin(10, 15, 7, "list_reservations", `{}`, "ok", `{"items":[],"next_cursor":null}`))},
+		{"an erased user", "", of(quota(1, 7, grant10), send(0, 5, "m1", 4, "", "ok", ""), admin(10, 15, 7, "erase_user", `{}`, "ok", ""), send(20, 25, "m2", 1, "", "denied no_quota", ""),
+			admin(30, 35, 7, "create_quota", `{"limit":1}`, "refused being_erased", ""), settle(40, 45, "refund", "m1", "", "refused not_found", ""))},
+		{"observe mode", "", history{head: `,"enforcement":"observe"`, lines: []string{quota(1, 7, `"limit":2`),
+			send(0, 5, "m1", 3, "", "ok", `{"granted":true,"units":3,"would_deny":"quota_exhausted","draws":[`+draw(1, 3, "grant")+`]}`)}}},
+	}
+}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"hash/fnv"
-	"math/bits"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -19,6 +18,7 @@ type Model struct {
 	part     *Part
 	context  *Context
 	judge    *judge       // collects what the model would have answered; nil while checking
+	inOrder  bool         // expired reservations are closed in the order of their times only (withExpiries)
 	overflow atomic.Int64 // steps that had too many possibilities: then nothing is said of the part
 }
 
@@ -75,13 +75,13 @@ func (s *State) equal(o *State) bool {
 		return false
 	}
 	for i, q := range s.Quotas {
-		if q != o.Quotas[i] && q.key != o.Quotas[i].key {
+		if q != o.Quotas[i] && q.text() != o.Quotas[i].text() {
 			return false
 		}
 	}
 	for i, r := range s.Res {
 		t := o.Res[i]
-		if r != t && (r == nil || t == nil || r.key != t.key) {
+		if r != t && (r == nil || t == nil || r.text() != t.text()) {
 			return false
 		}
 	}
@@ -102,12 +102,14 @@ func (s *State) hash() uint64 {
 	h := uint64(len(s.Quotas))
 	mix := func(n uint64) { h = (h ^ n) * 1099511628211 }
 	for _, q := range s.Quotas {
+		q.text()
 		mix(q.hash)
 	}
 	for _, r := range s.Res {
 		if r == nil {
 			mix(7)
 		} else {
+			r.text()
 			mix(r.hash)
 		}
 	}
@@ -197,77 +199,6 @@ func (m *Model) Next(s *State, op *Op) []*State {
 		return []*State{s} // it was refused, and the answer was lost
 	}
 	return next
-}
-
-// withExpiries lets some of the reservations whose time is over be closed before the operation. Guarantees, Time: "An expired
-// reservation is closed by the next call that meets it or by the sweeper, soon after its time but not at it." Contract 6: "A
-// reservation is open until the service has closed it, at or soon after `expires_at`". How soon is not said, nor whether a call on
-// another id meets it: it may stay open for any time here, but for calls on its own id.
-//
-// A closing that makes no difference to the answer can as well come later. So larger sets are left out where a smaller one leads to
-// the answer, except for a reservation whose window is about to close and carry what is unused.
-func (m *Model) withExpiries(s *State, op *Op, at times) []*State {
-	var expired []int
-	sensitive := 0
-	for i, r := range s.Res {
-		if r == nil || i == op.slot || r.outstanding() == 0 || r.ExpLo > at.to {
-			continue
-		}
-		if s.carriesWith(r, at) {
-			sensitive |= 1 << len(expired)
-		}
-		expired = append(expired, i)
-	}
-	if len(expired) == 0 {
-		return m.apply(s, op, at)
-	}
-	if len(expired) > mostExpired {
-		m.overflow.Add(1)
-		return nil
-	}
-	var masks []int
-	for mask := 0; mask < 1<<len(expired); mask++ {
-		masks = append(masks, mask)
-	}
-	sort.SliceStable(masks, func(i, j int) bool {
-		return bits.OnesCount(uint(masks[i])) < bits.OnesCount(uint(masks[j]))
-	})
-	var accepted []int
-	var next []*State
-masks:
-	for _, mask := range masks {
-		for _, a := range accepted {
-			if a&mask == a && (mask^a)&sensitive == 0 && op.Outcome != "unknown" {
-				continue masks
-			}
-		}
-		closed := s
-		for i, slot := range expired {
-			if mask&(1<<i) != 0 {
-				closed = closed.expire(slot, s.Res[slot].ExpLo)
-			}
-		}
-		if found := m.apply(closed, op, at); len(found) > 0 {
-			accepted = append(accepted, mask)
-			next = append(next, found...)
-		}
-		if len(next) > most {
-			m.overflow.Add(1)
-			return nil
-		}
-	}
-	return next
-}
-
-// carriesWith: the reservation counts in a window that has ended by then, may have expired within it, and whose rest is carried on.
-func (s *State) carriesWith(r *Reservation, at times) bool {
-	for _, d := range r.Draws {
-		q := s.Quotas[d.Quota]
-		if q.Rollover > 0 && q.WindowStart == d.Window && q.WindowEnd <= at.to && r.ExpLo < q.WindowEnd {
-			return true
-		}
-	}
-	return false
 }
 
 // judged are the refusals that say something of the state; all others say that nothing was done (contract 2).

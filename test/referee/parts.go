@@ -141,7 +141,9 @@ func (p *Part) tooLarge() string {
 		if !modeled[op.Operation] {
 			return fmt.Sprintf("operation %q is not modeled", op.Operation)
 		}
-		clients[op.Process] = true
+		if !op.calm {
+			clients[op.Process] = true
+		}
 		if op.Outcome == "unknown" && op.Operation != "check" && !strings.HasPrefix(op.Operation, "list_") {
 			unknowns++
 		}

@@ -50,6 +50,8 @@ func contextOf(h *History) *Context {
 			p := &pause{made: op, user: -1, country: op.Args.Country.V, types: list(op.Args.MessageTypes), until: forever}
 			if op.Args.UserID.Set && !op.Args.UserID.Null {
 				p.user = op.Args.UserID.V
+			} else if !op.Args.UserID.Set && op.User != nil {
+				p.user = *op.User
 			}
 			var until instant
 			if op.Args.Until.V != "" && until.UnmarshalJSON([]byte(op.Args.Until.V)) == nil {

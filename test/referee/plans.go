@@ -31,10 +31,11 @@ func (c *Context) addPlan(op *Op) {
 	if id > 0 && len(slots) > 0 && (known == 0 || c.plans[id][known-1].version < version) {
 		c.plans[id] = append(c.plans[id], &plan{op: op, id: id, version: version, slots: slots})
 	}
-	switch isDefault := op.Args.IsDefault.Or(op.Operation == "put_default_plan"); {
-	case isDefault:
+	change := op.Operation != "create_plan"
+	switch {
+	case op.Args.IsDefault.Or(op.Operation == "put_default_plan"):
 		c.defaults = append(c.defaults, defaultPlan{op, max(id, 0)})
-	case op.Args.IsDefault.Set || op.Operation == "put_default_plan":
+	case change && op.Args.IsDefault.Set && len(c.defaults) > 0 && c.defaults[len(c.defaults)-1].plan == id:
 		c.defaults = append(c.defaults, defaultPlan{op, 0})
 	}
 }
