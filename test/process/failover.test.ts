@@ -6,7 +6,8 @@ import { settleDeliveries } from '../../src/events/settle-delivery.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { LOST, page, startFailoverService } from './failover-fixture.ts'
 
-const { server, clock, db, webhooks, read, latest, emit, createHook, dispatch, failOver } = await startFailoverService()
+const { server, call, clock, db, webhooks, read, latest, emit, createHook, dispatch, failOver, reachable } =
+  await startFailoverService()
 
 test('a cursor that passed lost events answers 410, also when their numbers are used again', async () => {
   await emit(7)
@@ -58,4 +59,17 @@ test('the outcome of an attempt at a lost event does not count for the event tha
   const settle = (claim: Claim) => settleDeliveries(db, id, [{ claim, attempt, event: 'sent' }], clock.now, Math.random)
   expect(await settle(lost)).toEqual(['stale'])
   expect(await settle(again)).toEqual(['delivered'])
+})
+
+test('a standby that took over and only reads refuses changes as unavailable', async () => {
+  const quota = await emit(20)
+  await server.replaceByStandby()
+  await expect.poll(reachable).toBe(true)
+  const unavailable = { status: 503, body: { code: 'unavailable' } }
+  const path = `/api/sms/admin/quota/${quota}`
+  expect(await call('POST', '/api/sms/admin/quota', { body: { user_id: 20, limit: 1 } })).toMatchObject(unavailable)
+  expect(await call('PUT', path, { body: { limit: 11 } })).toMatchObject(unavailable)
+  expect(await call('DELETE', path)).toMatchObject(unavailable)
+  await server.promote()
+  await expect.poll(async () => (await call('DELETE', path)).status).toBe(204)
 })

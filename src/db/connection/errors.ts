@@ -3,6 +3,7 @@ import pg from 'pg'
 
 /** The codes of errors that decide what follows, by their names in PostgreSQL. */
 export const SQLSTATE = {
+  featureNotSupported: '0A000',
   invalidParameterValue: '22023',
   divisionByZero: '22012',
   uniqueViolation: '23505',
@@ -59,6 +60,13 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   SQLSTATE.readOnlyTransaction,
 ])
 
+/**
+ * Whether a transaction that writes could not begin, since the server is a standby. The code says only that a feature is missing, and the
+ * text depends on the server's language: the place in the server says it.
+ */
+const refusesToBegin = ({ code, routine }: pg.DatabaseError) =>
+  code === SQLSTATE.featureNotSupported && routine === 'call_bool_check_hook'
+
 /** How the coordinator of a cluster reports that a node has ended, or its own server: as internal errors. */
 const ENDED = /^(postmaster was shut down|failure on connection marked as essential|server closed the connection)/
 
@@ -66,6 +74,7 @@ const ENDED = /^(postmaster was shut down|failure on connection marked as essent
 export function reportsOutage(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false
   const { code = '', message } = error
+  if (refusesToBegin(error)) return true
   if (code === SQLSTATE.internalError) return ENDED.test(message)
   return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(code) || TRANSIENT.has(code) || isTransactionRollback(error)
 }
