@@ -11,13 +11,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { whenDone } from '../support/cleanup.ts'
 import { buildReferee } from './checker.ts'
-import { isNemesis, NEMESES, type NemesisName, SHORT } from './nemeses.ts'
+import { isNemesis, LONG, type NemesisName, SHORT } from './nemeses.ts'
 import { playRound } from './run.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const isShort = process.env.REFEREE_ROUNDS === undefined || process.env.REFEREE_SHORT === 'true'
 const named = process.env.REFEREE_NEMESES?.split(',').filter(isNemesis)
-const nemeses = named ?? (isShort ? SHORT : Object.keys(NEMESES).filter(isNemesis))
+const nemeses = named ?? (isShort ? SHORT : LONG)
 const rounds = Number(process.env.REFEREE_ROUNDS ?? SHORT.length)
 const folder = process.env.REFEREE_FOLDER ?? mkdtempSync(join(tmpdir(), 'sms-quota-referee-'))
 let failed = 0
