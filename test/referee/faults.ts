@@ -51,15 +51,24 @@ function copySources(): string {
   return folder
 }
 
-/** What found a fault: an illegal history, a call that failed in the calm, or anything else that failed first. */
-function finderOf(output: string): string {
-  if (/^ILLEGAL/m.test(output)) return 'referee'
-  if (output.includes('calls that failed in the calm')) return 'calm'
-  const [, message] = /^\S*(?:AssertionError|Error)\S*: (.{1,80})/m.exec(output) ?? []
-  return message ?? (output.includes('NOT RUN') ? 'not run' : '')
+interface Finding {
+  readonly fault: string
+  readonly 'found by': string
+  readonly seconds: number
+  /** Of an illegal history: a rule that an answer breaks. */
+  readonly rule: string
 }
 
-async function hunt(fault: string): Promise<{ fault: string; 'found by': string; seconds: number }> {
+/** What found a fault: an illegal history, a call that failed in the calm, or anything else that failed first. */
+function findingIn(output: string): Pick<Finding, 'found by' | 'rule'> {
+  const illegal = /^ILLEGAL[\s\S]*/m.exec(output)
+  if (illegal !== null) return { 'found by': 'referee', rule: /^ {6}(\S.{0,119})/m.exec(illegal[0])?.[1] ?? '' }
+  if (output.includes('calls that failed in the calm')) return { 'found by': 'calm', rule: '' }
+  const [, message] = /^\S*(?:AssertionError|Error)\S*: (.{1,80})/m.exec(output) ?? []
+  return { 'found by': message ?? (output.includes('NOT RUN') ? 'not run' : ''), rule: '' }
+}
+
+async function hunt(fault: string): Promise<Finding> {
   const folder = copySources()
   const began = performance.now()
   try {
@@ -79,7 +88,7 @@ async function hunt(fault: string): Promise<{ fault: string; 'found by': string;
     const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
     clearTimeout(timer)
     const seconds = Math.round((performance.now() - began) / 1_000)
-    return { fault, 'found by': finderOf(`${said}\n${complained}`), seconds }
+    return { fault, seconds, ...findingIn(`${said}\n${complained}`) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
