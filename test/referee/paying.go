@@ -174,7 +174,8 @@ func (v *view) decide(r request, paused bool) decision {
 	d := decision{units: r.units, limiting: -1}
 	switch {
 	case len(v.grants) == 0:
-		d.reason = "no_quota"
+		// "the lowest blocking cap, else the last matching grant", whatever the reason.
+		d.reason, d.limiting = "no_quota", blocking
 	case paused:
 		d.reason, d.limiting = "destination_paused", -2
 	case r.partial && blocking < 0:

@@ -212,7 +212,7 @@ func refund(r *Reservation, op *Op) []outcome {
 		return []outcome{replayed}
 	case total > r.Units: // both rules hold
 		return []outcome{refused("exceeds_committed"), refused("exceeds_reservation")}
-	case total > r.Committed && r.outstanding() == 0: // and it can never be reached
+	case total > r.Units-r.Released: // and it can never be reached, whatever is committed yet
 		return []outcome{refused("exceeds_committed"), refused("reservation_closed")}
 	case total > r.Committed:
 		return []outcome{refused("exceeds_committed")}
