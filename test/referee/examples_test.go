@@ -170,6 +170,9 @@ func others() []example {
 	}
 	plan := admin(-900, -890, -1, "create_plan", basic, "ok", basic)
 	theDefault := admin(-880, -870, -1, "put_default_plan", `{"plan_id":4}`, "ok", "")
+	rolling := `{"id":4,"version":1,"slots":[{"slot":"hourly","limit":6,"period":"hour","rollover_limit":2}]}`
+	hourly := admin(-900, -890, -1, "create_plan", rolling, "ok", rolling)
+	leap := fmt.Sprintf(`{"kind":"fault","fault":"clock_step","at":1000000,"until":2000000,"by_ms":%d}`, 36*24*3600*1000)
 	give := admin(0, 5, 7, "give_plan", `{"plan_id":4}`, "ok",
 		`{"plan":{"id":4,"version":1},"slots":[{"slot":"monthly","quota_id":21,"outcome":"made","carried":0},{"slot":"daily","quota_id":22,"outcome":"made","carried":0}],"ended":[]}`)
 	move := func(from, to, units int, outcome, answer string) string {
@@ -214,6 +217,16 @@ func others() []example {
 		{"two sends give it twice", "remaining 4", of(plan, theDefault, send(1000, 1005, "m1", 1, "", "ok", granted(1, 5, "")), send(1010, 1015, "m2", 1, "", "ok", granted(1, 5, "")))},
 		{"a stranger after a second", "the model says granted", of(plan, theDefault, send(1000, 1005, "m1", 1, "", "denied no_quota", ""))},
 		{"a stranger within a second", "", of(plan, theDefault, send(50, 55, "m1", 1, "", "denied no_quota", denied(0, "null")), send(60, 65, "m2", 1, "", "ok", granted(1, 5, "")))},
+		{"a plan is given in one hour, and its first message counts in the next", "", of(hourly, theDefault, send(2799990, 2800050, "m1", 8, "", "ok", granted(8, 0, "")))},
+		{"which carries nothing if both are of one hour", "denied, quota_exhausted", of(hourly, theDefault, send(2800010, 2800050, "m1", 8, "", "ok", granted(8, 0, "")))},
+		{"another call at the same time may have given it", "", of(hourly, theDefault, line(7, "s2", 2799990, 2800090, "consume", `{"id":"b","units":1}`, "ok", granted(1, 0, "")),
+			send(2800010, 2800050, "m1", 7, "", "ok", granted(7, 1, "")))},
+		{"ids are forgotten after 35 days", "", of(quota(1, 7, grant10), send(0, 5, "m1", 3, "", "ok", ""), send(10, 15, "m2", 3, "", "ok", ""), leap,
+			settle(2010, 2015, "refund", "m1", "", "refused not_found", ""), send(2020, 2025, "m1", 1, "", "ok", granted(1, 3, "")), settle(2030, 2035, "refund", "m2", "", "ok", `{"state":"refunded","refunded":3}`))},
+		{"but not those that were changed since", "the model says 200", of(quota(1, 7, grant10), leap, send(2010, 2015, "m1", 3, "", "ok", ""),
+			settle(2020, 2025, "refund", "m1", "", "refused not_found", ""))},
+		{"what is forgotten is not answered again", "the model has", of(quota(1, 7, grant10), send(0, 5, "m1", 3, "", "ok", ""), settle(10, 15, "refund", "m1", `,"total_units":1`, "ok", ""), leap,
+			send(2010, 2015, "m1", 3, "", "ok", `{"granted":true,"units":3,"replayed":false}`), send(2020, 2025, "m1", 3, "", "ok", `{"granted":true,"units":3,"replayed":true,"state":"committed","refunded":1}`))},
 		{"units change hands", "", of(quota(1, 7, grant10), move(0, 5, 4, "ok", moved), others(10, 5, "denied quota_exhausted", denied(4, "31")), others(20, 4, "ok", granted(4, 0, draw(31, 4, "grant"))),
 			send(30, 35, "m1", 6, "", "ok", granted(6, 0, "")), move(40, 45, 1, "refused not_enough_units", ""))},
 		{"units are made", "contract 6, Granted: `remaining`", of(quota(1, 7, grant10), move(0, 5, 4, "ok", moved), send(10, 15, "m1", 6, "", "ok", granted(6, 4, "")))},
@@ -227,6 +240,8 @@ func others() []example {
 		{"a suspended quota", "the model says denied, no_quota", of(quota(1, 7, grant10), put(0, `"enabled":false`, "ok", `{"id":1,"enabled":false,"status":"suspended"}`), send(10, 15, "m1", 1, "", "ok", ""))},
 		{"a quota made by a call of unknown outcome", "", of(admin(0, 0, 7, "create_quota", `{"limit":10}`, "unknown", ""), send(10, 15, "m1", 1, "", "denied no_quota", ""),
 			send(20, 25, "m1", 1, "", "ok", granted(1, 9, draw(51, 1, "grant"))), listed(30, `{"id":51,"kind":"grant","limit":10,"used":1,"reserved":0}`))},
+		{"a quota that starts and ends while it is made", "", of(line(7, "admin", 0, 3000, "create_quota", `{"limit":6,"expires_at":"`+at(1500)+`"}`, "ok",
+			`{"id":1,"limit":6,"starts_at":"`+at(1400)+`","expires_at":"`+at(1500)+`","status":"active"}`))},
 		{"a reference given twice", "409 conflict", of(quota(1, 7, grant10+`,"external_ref":"order-1"`), quota(2, 7, grant10+`,"external_ref":"order-1"`))},
 		{"a final read", "contract 4, used and reserved", of(quota(1, 7, grant10), send(0, 5, "m1", 4, "", "ok", ""), listed(10, `{"id":1,"kind":"grant","limit":10,"used":3,"reserved":0}`))},
 		{"a quota that is lost", "guarantees, Acknowledged means durable", of(quota(1, 7, grant10), quota(2, 7, grant10), listed(10, `{"id":1,"kind":"grant","limit":10,"used":0}`))},

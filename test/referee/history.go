@@ -47,9 +47,12 @@ type Op struct {
 	Invoked   int64      `json:"-"` // absolute, by the recorder's clock
 	Returned  int64      `json:"-"` // absolute, forever if the outcome is unknown
 	Lo, Hi    int64      `json:"-"` // between these, by its own clock, the service decided
+	gap       times      // but not between these, if any: the clock passed them over
 	calm      bool       // before the senders began, or after they ended
 	slot      int        // the place of its reservation in a state
 	others    []int64    // further users: the other side of a transfer
+	mayForget bool       // ids that nothing changed for as long as they are kept may be forgotten by then
+	passed    bool       // and what it changes is kept on
 	place     batchPlace // where it stands among the known operations of its user in its batch
 }
 
@@ -61,6 +64,10 @@ const forever = int64(1) << 61
 // durable": "a change may have taken effect, or may do so within seconds". No figure is given, and the time at which the caller gave
 // up is not recorded, so this is ample.
 const lateEffect = int64(30 * time.Second / time.Microsecond)
+
+// retention: contract 7.4, "default 35 days after a reservation's last change; after that the id is forgotten and settling it is 404".
+// Only a step of the clock leads past it. How soon an id is forgotten then is not said.
+const retention = 35 * 24 * 3600 * second
 
 type header struct {
 	Epoch       int64  `json:"epoch_ms"`
@@ -204,13 +211,20 @@ func (h *History) settleTimes() {
 			op.Hi = op.Returned + h.Uncertainty
 		}
 		for _, fault := range h.Faults { // HISTORIES.md: "never excuses a wrong answer, except clock_step"
-			if fault.Fault != "clock_step" || op.Hi < h.Epoch+fault.At {
+			if fault.Fault != "clock_step" || op.Returns != nil && *op.Returns < fault.At {
 				continue
 			}
-			if fault.ByMS < 0 {
-				op.Lo += fault.ByMS * 1000
-			} else {
-				op.Hi += fault.ByMS * 1000
+			by, passed := fault.ByMS*1000, fault.Until != nil && *op.InvokedAt >= *fault.Until
+			switch { // while the clock steps, either may have been read
+			case passed:
+				op.Lo, op.Hi = op.Lo+by, op.Hi+by
+			case by < 0:
+				op.gap, op.Lo = times{op.Hi + by + 1, op.Lo - 1}, op.Lo+by
+			default:
+				op.gap, op.Hi = times{op.Hi + 1, op.Lo + by - 1}, op.Hi+by
+			}
+			if by >= retention {
+				op.mayForget, op.passed = true, passed
 			}
 		}
 	}

@@ -136,9 +136,15 @@ type times struct{ from, to int64 }
 func (m *Model) instants(s *State, op *Op) []times {
 	cuts := []int64{op.Lo}
 	add := func(at int64) {
-		if at > op.Lo && at <= op.Hi {
+		if at > op.Lo && at <= op.Hi && (at <= op.gap.from || at > op.gap.to) {
 			cuts = append(cuts, at)
 		}
+	}
+	stretches := []times{{op.Lo, op.Hi}}
+	if op.gap.from < op.gap.to {
+		add(op.gap.from)
+		add(op.gap.to + 1)
+		stretches = []times{{op.Lo, op.gap.from - 1}, {op.gap.to + 1, op.Hi}}
 	}
 	for _, q := range s.Quotas {
 		if q.Deleted {
@@ -147,17 +153,26 @@ func (m *Model) instants(s *State, op *Op) []times {
 		add(q.StartsLo)
 		add(q.Expires)
 		add(q.WindowEnd)
-		if q.Period != "" && op.Hi >= q.WindowEnd { // windows after the next one
-			from, _ := windowAt(q.Period, q.Anchor, q.Zone, op.Hi)
-			for n := 0; from > op.Lo && n < 40; n++ {
+		for _, stretch := range stretches { // windows after the next one
+			if q.Period == "" || stretch.to < q.WindowEnd {
+				continue
+			}
+			from, _ := windowAt(q.Period, q.Anchor, q.Zone, stretch.to)
+			for n := 0; from > stretch.from && n < 40; n++ {
 				add(from)
 				from, _ = windowAt(q.Period, q.Anchor, q.Zone, from-1)
 			}
 		}
 	}
+	if op.Operation == "create_quota" {
+		add(int64(op.Answer.StartsAt.Or(instant(op.Lo))))
+		add(int64(op.Args.ExpiresAt.Or(instant(op.Lo))))
+	}
 	for _, fields := range m.mayMake(op) {
-		from, _ := windowAt(fields.Period.V, fields.Anchor.V, fields.TimeZone.Or("UTC"), op.Hi)
-		add(from)
+		for _, stretch := range stretches {
+			from, _ := windowAt(fields.Period.V, fields.Anchor.V, fields.TimeZone.Or("UTC"), stretch.to)
+			add(from)
+		}
 	}
 	for _, at := range m.context.ends(op) {
 		add(at)
@@ -165,12 +180,12 @@ func (m *Model) instants(s *State, op *Op) []times {
 	sort.Slice(cuts, func(i, j int) bool { return cuts[i] < cuts[j] })
 	var all []times
 	for i, from := range cuts {
-		if i > 0 && from == cuts[i-1] {
-			continue
+		to := op.Hi
+		if i+1 < len(cuts) {
+			to = cuts[i+1] - 1
 		}
-		all = append(all, times{from, op.Hi})
-		if len(all) > 1 {
-			all[len(all)-2].to = from - 1
+		if from <= to && (from != op.gap.from || op.gap.from >= op.gap.to) {
+			all = append(all, times{from, to})
 		}
 	}
 	return all

@@ -57,13 +57,32 @@ func (m *Model) firstUse(s *State, op *Op, at times) []*State {
 			next = append(next, s)
 			continue
 		}
-		n := s
-		for _, slot := range p.slots {
-			n = n.with(m.ofSlot(n, slot, p, op, at))
+		giver := m.earliestGiver(op)
+		for _, given := range m.instants(s, giver) {
+			if given.from > at.from {
+				break
+			}
+			n := s
+			for _, slot := range p.slots {
+				n = n.with(m.ofSlot(n, slot, p, giver, given))
+			}
+			next = append(next, n.withUser(i, func(u *user) { u.hadQuota, u.plan, u.version, u.erased = true, p.id, p.version, false }))
 		}
-		next = append(next, n.withUser(i, func(u *user) { u.hadQuota, u.plan, u.version, u.erased = true, p.id, p.version, false }))
 	}
 	return distinct(next)
+}
+
+// earliestGiver is a first use as if it was decided from the time on at which the plan may have been given: guides/default-plan.md, "The
+// plan begins when it is given, just before that message is decided. If a window ends between both, the message counts in the next one."
+// Of calls at the same time, any may have given it.
+func (m *Model) earliestGiver(op *Op) *Op {
+	giver := *op
+	for _, other := range m.part.Operations {
+		if other.User != nil && *other.User == *op.User && other.Invoked < op.Returned && other.Returned > op.Invoked {
+			giver.Lo = min(giver.Lo, other.Lo)
+		}
+	}
+	return &giver
 }
 
 func (s *State) with(q *Quota) *State {

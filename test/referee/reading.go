@@ -142,7 +142,7 @@ func (m *Model) readReservations(s *State, op *Op) []*State {
 	if op.Outcome != "ok" {
 		if op.Operation == "get_reservation" && op.Code == "not_found" {
 			for i, id := range m.part.ids {
-				if s.Res[i] != nil && !s.Res[i].Erased && id.user == *op.User && id.id == string(op.Args.ID) {
+				if s.Res[i] != nil && !s.Res[i].mayBeGone(op) && id.user == *op.User && id.id == string(op.Args.ID) {
 					return m.miss("guarantees, Once per id", "%q is known: %s", id.id, s.Res[i])
 				}
 			}
@@ -174,7 +174,7 @@ func (m *Model) readReservations(s *State, op *Op) []*State {
 				next = append(next, s)
 			case r == nil:
 				m.miss("guarantees, Once per id", "no reservation %q was made", id.id)
-			case item == nil && complete && !r.Erased && !r.Own:
+			case item == nil && complete && !r.mayBeGone(op) && !r.Own:
 				m.miss("guarantees, Acknowledged means durable", "%q is missing: %s", id.id, r)
 			case item == nil:
 				next = append(next, s)

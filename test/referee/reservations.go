@@ -13,6 +13,7 @@ type Reservation struct {
 	Country, Type, Recipient, Tag               string
 	Partial, Force, CommitOnExpiry, Expired     bool
 	Verified, Erased, Own                       bool  // Own: of the service itself, such as a transfer
+	Kept                                        bool  // changed since the clock passed what ids are kept
 	ExpLo, ExpHi                                int64 // when it expires, as far as known
 	Draws                                       []Draw
 	key                                         string
@@ -66,6 +67,18 @@ func (r *Reservation) state() string {
 
 // closed: contract 6, Asking again, "with nothing reserved or committed any more".
 func (r *Reservation) closed() bool { return r.outstanding() == 0 && r.used() == 0 }
+
+// mayBeGone: its user is erased, or its id forgotten.
+func (r *Reservation) mayBeGone(op *Op) bool {
+	return r.Erased || op.mayForget && !r.Kept && r.outstanding() == 0
+}
+
+// without is the state without a reservation; what it counts stays counted.
+func (s *State) without(slot int) *State {
+	n := s.clone()
+	n.Res[slot] = nil
+	return n
+}
 
 // counts is what a reservation counts in each of its draws. Contract 6, States: "Of the draws in burn order the first
 // `committed − refunded` units are used, the next outstanding ones reserved, the rest given back." A cap counts all of them; one that
@@ -157,10 +170,8 @@ func (m *Model) send(s *State, op *Op, at times) []*State {
 		fresh = nil
 		for _, n := range s.met(op.slot, at) {
 			next = append(next, m.repeated(n, op, r)...)
-			if s.Res[op.slot].Erased { // or it is removed by now
-				removed := n.clone()
-				removed.Res[op.slot] = nil
-				fresh = append(fresh, removed)
+			if n.Res[op.slot].mayBeGone(op) {
+				fresh = append(fresh, n.without(op.slot))
 			}
 		}
 	}
@@ -239,7 +250,7 @@ func (m *Model) decided(s, base *State, op *Op, r request, at times, paused bool
 func made(op *Op, r request, d decision) *Reservation {
 	res := &Reservation{User: *op.User, Consume: op.Operation == "consume", Asked: r.units, Units: d.units, Unfunded: d.unfunded,
 		Messages: r.messages, Country: r.country, Type: r.kind, Recipient: r.recipient, Tag: r.tag, Partial: r.partial,
-		Force: d.forced, CommitOnExpiry: op.Args.OnExpiry.Or("release") == "commit", Draws: d.draws, ExpLo: forever, ExpHi: forever}
+		Kept: op.passed, Force: d.forced, CommitOnExpiry: op.Args.OnExpiry.Or("release") == "commit", Draws: d.draws, ExpLo: forever, ExpHi: forever}
 	if res.Consume {
 		res.Committed = res.Units
 	} else {

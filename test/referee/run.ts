@@ -149,8 +149,7 @@ async function playStage(play: Play): Promise<void> {
     ...parts.flatMap(part => clientsOf(stage, part, plans)),
     ...strangers.flatMap((part, n) => {
       const late = async (client: string) => {
-        // Beyond what is uncertain of the boundary: the plan is given before the message is decided, maybe in another window.
-        await pause(Math.max(0, boundaryAt + UNCERTAINTY_MS + 100 + n * 200 - performance.now()))
+        await pause(Math.max(0, boundaryAt - 500 + n * 400 - performance.now()))
         await send(stage, part, client)
       }
       return [late(`stranger-${n}.1`), late(`stranger-${n}.2`)]

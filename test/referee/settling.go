@@ -11,18 +11,17 @@ type outcome struct {
 func (m *Model) settle(s *State, op *Op, at times) []*State {
 	const section = "contract 6, Settling is by target"
 	var next []*State
-	if r := s.Res[op.slot]; r == nil || r.Erased {
+	if s.Res[op.slot] == nil {
 		if op.Code == "not_found" || op.Outcome == "unknown" {
-			next = append(next, s)
-		} else if r == nil {
-			return m.miss(section, "no reservation %q: 404 not_found", op.Args.ID)
+			return []*State{s}
 		}
-		if r == nil {
-			return next
-		}
+		return m.miss(section, "no reservation %q: 404 not_found", op.Args.ID)
 	}
 	for _, met := range s.met(op.slot, at) {
 		r := met.Res[op.slot]
+		if r.mayBeGone(op) && (op.Code == "not_found" || op.Outcome == "unknown") {
+			next = append(next, met.without(op.slot))
+		}
 		var want []outcome
 		switch op.Operation {
 		case "feedback":
@@ -75,6 +74,7 @@ func (m *Model) compareSettled(s *State, op *Op, o outcome, at times, section st
 		after = &v
 	}
 	if after != r {
+		after.Kept = op.passed
 		n = s.put(op.slot, after.sealed(), at.from)
 	}
 	if op.Outcome == "unknown" {
