@@ -74,12 +74,15 @@ function asFirstAnswers(commands: readonly Command[], outcomes: readonly Outcome
 }
 
 /**
- * Whether what was found is what the attempt made. Another process may have made a reservation with the same id meanwhile:
- * then its time differs, unless both were made in the same millisecond.
+ * Whether what was found is what the attempt made. Another process may have made a reservation with the same id meanwhile: then its time
+ * differs, unless both were made in the same millisecond. And one that was to be settled may have expired, or been settled by another.
  */
 function isSameEffect(attempt: Outcome, found: Outcome): boolean {
-  if (attempt.outcome !== 'granted' || found.outcome !== 'granted') return true
-  return timeOf(attempt) === timeOf(found)
+  if (attempt.outcome === 'granted' && found.outcome === 'granted') return timeOf(attempt) === timeOf(found)
+  if (attempt.outcome !== 'settled' || found.outcome !== 'settled') return true
+  return (['committed', 'released', 'refunded', 'expired'] as const).every(
+    field => attempt.reservation[field] === found.reservation[field],
+  )
 }
 
 const timeOf = ({ reservation }: Granted): EpochMs => reservation.created_at

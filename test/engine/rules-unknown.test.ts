@@ -297,6 +297,18 @@ describe('a commit that arrives late', () => {
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
   })
 
+  test.each(['commit', 'release'] as const)('does not make a %s its own that ended otherwise meanwhile', async op => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    await engine.submit(reserve(user, 'm1', 5, { ttl_ms: 1_000, on_expiry: op }))
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(settle(op, user, 'm1'))
+    await stranding
+    clock.now += 1_000
+    expect(await asked).toMatchObject({ outcome: 'settled', replayed: true })
+  })
+
   test('while its retry waits for the same lock, succeeds, and the retry finds it done', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
