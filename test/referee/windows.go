@@ -121,7 +121,7 @@ func (q *Quota) rolledTo(at int64) *Quota {
 	}
 	n := *q
 	limited := n.Grant && n.Limit >= 0
-	for at >= n.WindowEnd {
+	for at >= n.WindowEnd && n.WindowEnd < n.Expires { // contract 4, window_end: "after the end the last"
 		carried := int64(0)
 		if limited {
 			carried = min(n.Rollover, max(0, n.Limit+n.Rolled-n.Used-n.Reserved))
