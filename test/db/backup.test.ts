@@ -2,7 +2,7 @@ import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { createZstdCompress } from 'node:zlib'
+import { createZstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { tablesInOrder, withClient } from '../../src/db/backup/catalog.ts'
 import { type Entry, encode, type Header, type TableBegin } from '../../src/db/backup/records.ts'
@@ -114,6 +114,32 @@ describe('a backup', async () => {
     expect(errors.size).toBeGreaterThan(25)
     expect([...errors].filter(([, message]) => !/^(it|its|a part|a description) /.test(message))).toEqual([])
     await expect(checkBackup(opener(Buffer.from('PK not a backup')))).rejects.toThrow('it is no backup of sms-quota')
+  })
+
+  test('may be several frames of zstd, wherever the file is cut into chunks', async () => {
+    const intact = await checkBackup(opener(bytes))
+    const records = zstdDecompressSync(bytes)
+    const cuts = [0, 1, 3, 700, 70_000, records.length].filter(at => at <= records.length)
+    const frames = cuts.map((at, index) => zstdCompressSync(records.subarray(at, cuts[index + 1])))
+    const skippable = Buffer.from('502a4d1803000000616263', 'hex')
+    const file = Buffer.concat([skippable, ...frames, skippable])
+    for (const size of [1, 5, skippable.length, 4_096, file.length]) {
+      const chunks = Array.from({ length: Math.ceil(file.length / size) }, (_, index) =>
+        file.subarray(index * size, (index + 1) * size),
+      )
+      expect(await checkBackup(() => Readable.from(chunks))).toEqual(intact)
+    }
+  })
+
+  test.each([
+    ['a byte', Buffer.from('('), 'it ends too early'],
+    ['zeros', Buffer.alloc(512), 'it has bytes that are not of zstd'],
+    ['text', Buffer.from('ten bytes.'), 'it has bytes that are not of zstd'],
+    ['a frame that is cut', zstdCompressSync('abcdef').subarray(0, 8), 'it ends too early'],
+    ['a frame', zstdCompressSync('D\0\0\0\0'), 'it goes on after its end'],
+  ])('with %s behind its end is refused', async (_, more, message) => {
+    for (const chunks of [[Buffer.concat([bytes, more])], [bytes, more]])
+      await expect(checkBackup(() => Readable.from(chunks))).rejects.toThrow(message)
   })
 
   test('leaves every index and constraint that the migrations make, none of them invalid', async () => {

@@ -1,5 +1,5 @@
 /**
- * The format of a backup: one zstd stream of records. A record is a letter, the length of its payload in four bytes
+ * The format of a backup: zstd, in one frame or several, of records. A record is a letter, the length of its payload in four bytes
  * (big-endian), and the payload.
  *
  *   H  the header: JSON
@@ -156,15 +156,52 @@ async function* recordsOf(chunks: AsyncIterable<Buffer>) {
 export const ZSTD = { params: { [constants.ZSTD_c_checksumFlag]: 1 } }
 
 async function* decompress(compressed: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
-  // An error of the file arrives at the reader, too.
-  const stream = pipeline(compressed, createZstdDecompress(), () => {})
+  const chunks = compressed[Symbol.asyncIterator]()
+  const readChunk = async (): Promise<Buffer | null> => {
+    const { done, value } = await chunks.next()
+    return done === true ? null : Buffer.from(value)
+  }
+  let isBegun = false
   try {
-    for await (const chunk of stream) yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
+    for (let rest = await readChunk(); rest !== null; ) {
+      const frames = readFrames(rest, readChunk)
+      for await (const bytes of frames.decompressed) {
+        isBegun = true
+        yield Buffer.from(bytes)
+      }
+      rest = frames.rest()
+    }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'ZSTD_error_prefix_unknown') throw new BackupDamaged('it is no backup of sms-quota')
+    if (code === 'ZSTD_error_prefix_unknown')
+      throw new BackupDamaged(isBegun ? 'it has bytes that are not of zstd' : 'it is no backup of sms-quota')
     if (code === 'Z_BUF_ERROR') throw new BackupDamaged('it ends too early')
     if (/^ZSTD_|^Z_/.test(code)) throw new BackupDamaged(`its compressed data is wrong (${code})`)
     throw error
+  } finally {
+    await chunks.return?.()
+  }
+}
+
+/** With room for a single chunk of input: when the next one is asked for, this one has been decompressed. */
+const ONE_CHUNK = { chunkSize: 131_072, writableHighWaterMark: 1 }
+
+/** Node.js ends after a frame that ends within a chunk, and ignores the rest. Here the rest can be read, as what follows. */
+function readFrames(first: Buffer, readChunk: () => Promise<Buffer | null>) {
+  const stream = createZstdDecompress(ONE_CHUNK)
+  let [last, given] = [first, 0]
+  async function* read(): AsyncGenerator<Buffer> {
+    for (let chunk: Buffer | null = first; chunk !== null; chunk = await readChunk()) {
+      last = chunk
+      given += chunk.length
+      yield chunk
+      if (stream.bytesWritten < given) return
+    }
+  }
+  return {
+    // An error of the file arrives at the reader, too.
+    decompressed: pipeline(read(), stream, () => {}),
+    /** Null if there is no more. */
+    rest: () => (stream.bytesWritten < given ? last.subarray(stream.bytesWritten - given) : null),
   }
 }
