@@ -15,6 +15,7 @@ import { dropRoot } from '../drop-root.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { createLog, onDatabase, onEmbedded, progressLine, reportFailure } from './on-database.ts'
+import { openRegular } from './regular-file.ts'
 import { safe } from './safe.ts'
 import type { Terminal } from './terminal.ts'
 import { verifyOn } from './verify.ts'
@@ -109,7 +110,7 @@ async function writeInto(handle: FileHandle, url: string, now: Date): Promise<{ 
 export function restore(args: Arguments, terminal: Terminal): Promise<number> {
   const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('restore', config, async () => {
-    const file = await open(resolve(args.operand(0)), 'r')
+    const file = await openRegular(resolve(args.operand(0)))
     try {
       // After the file is open: it may be readable to root only.
       await dropRoot(config, createLog())

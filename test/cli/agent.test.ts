@@ -674,7 +674,7 @@ describe('the list of debts', () => {
     await expect(stat(none)).rejects.toThrow('ENOENT')
     await writeFile(none, 'a shopping list\n')
     expect(await list(none)).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a journal') })
-    expect(await list(folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('EISDIR') })
+    expect(await list(folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('not a regular file') })
   })
 })
 

@@ -156,6 +156,8 @@ async function openReplaceable(path: string, state: State) {
 
 async function readIfExists(path: string): Promise<string> {
   try {
+    // A pipe would be waited for.
+    if (!(await stat(path)).isFile()) throw new Error(`${path} is a pipe, a folder or a device, not a regular file`)
     return await readFile(path, 'utf8')
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return ''

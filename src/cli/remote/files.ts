@@ -1,5 +1,4 @@
 /** Files that commands read: their text, in any encoding. */
-import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { CsvError, type CsvRow, parseCsv } from '../../domain/basics/csv-rows.ts'
 import {
@@ -11,6 +10,7 @@ import {
   unreadableLine,
 } from '../../domain/basics/file-text.ts'
 import { type Arguments, type Options, UsageError } from '../arguments.ts'
+import { NotRegular, openRegular } from '../regular-file.ts'
 
 export const ENCODING_OPTION: Options = {
   encoding: {
@@ -62,11 +62,12 @@ export async function contentOf(path: string, shown: string, encoding: string | 
   const file = createFileText(encoding)
   const parts: string[] = []
   try {
-    const stream = path === '-' ? process.stdin : createReadStream(path)
+    const stream = path === '-' ? process.stdin : (await openRegular(path)).createReadStream()
     for await (const part of linesIn(refusingForeign(stream, shown), file)) parts.push(part)
   } catch (error) {
     if (error instanceof UsageError) throw error
     if (error instanceof LongLine) throw new UsageError(`${shown} has a line of more than ${MAX_LINE_BYTES} bytes`)
+    if (error instanceof NotRegular) throw new UsageError(`${shown}: ${error.message}; - reads stdin`)
     const { code } = error as NodeJS.ErrnoException
     throw new UsageError(`${shown}: ${path} cannot be read (${code})`)
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { MAX_LISTED_FAILURES } from '../../../domain/basics/bounds.ts'
 import { createRepeatedRows } from '../../../domain/quotas/repeated-rows.ts'
+import { NotRegular } from '../../regular-file.ts'
 import { safeLines } from '../../safe.ts'
 import { CallFailed } from '../failures.ts'
 import type { Address } from '../profiles.ts'
@@ -63,8 +64,12 @@ async function importPath(path: string, request: ImportRequest, output: Output):
     }
     return await sendRows(path, rows, request, output, faults)
   } catch (error) {
+    if (error instanceof NotRegular) {
+      output.complain(`sms-quota: ${error.message}; - reads stdin`)
+      return 1
+    }
     const { code } = error as NodeJS.ErrnoException
-    if (!['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code ?? '')) throw error
+    if (!['ENOENT', 'EACCES', 'EPERM'].includes(code ?? '')) throw error
     output.complain(`sms-quota: ${request.file} cannot be read (${code})`)
     return 1
   } finally {

@@ -1,6 +1,4 @@
 /** Reads the rows of a file of quotas, CSV or newline-delimited JSON, in bounded memory. */
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { CsvError, type CsvRow, createCsvReader } from '../../../domain/basics/csv-rows.ts'
 import {
   createFileText,
@@ -20,6 +18,7 @@ import {
 import { readJson } from '../../../http/platform/json-text.ts'
 import type { Issues } from '../../../http/platform/validation.ts'
 import { createRowCheck } from '../../../http/quotas/import.ts'
+import { openRegular } from '../../regular-file.ts'
 import { foreignIn, linesIn, unreadableIn } from '../files.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */
@@ -38,23 +37,19 @@ export interface Row {
 
 /** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
 export async function* rowsOf(path: string, encoding?: string): AsyncGenerator<Row[], void> {
-  const file = createFileText(encoding)
-  const beginning = await beginningOf(path)
-  const foreign = foreignIn(beginning)
-  if (foreign !== null) {
-    yield [badRow(1, foreign)]
-    return
-  }
-  // No CSV begins so.
-  const read = /^\s*[{[]/.test(textOfFile(beginning, encoding)) ? jsonRows : csvRows
-  yield* read(linesIn(createReadStream(path), file), file)
-}
-
-async function beginningOf(path: string): Promise<Uint8Array> {
-  const file = await open(path)
+  const file = await openRegular(path)
   try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4_096) })
-    return buffer.subarray(0, bytesRead)
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4_096), position: 0 })
+    const beginning = buffer.subarray(0, bytesRead)
+    const foreign = foreignIn(beginning)
+    if (foreign !== null) {
+      yield [badRow(1, foreign)]
+      return
+    }
+    // No CSV begins so.
+    const read = /^\s*[{[]/.test(textOfFile(beginning, encoding)) ? jsonRows : csvRows
+    const text = createFileText(encoding)
+    yield* read(linesIn(file.createReadStream({ start: 0, autoClose: false }), text), text)
   } finally {
     await file.close()
   }
