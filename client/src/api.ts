@@ -3472,37 +3472,29 @@ export type AuditEntry = {
     | 'pause'
     | 'increase_request'
     | 'quota'
-  /** The quota; null if something else was changed. */
-  readonly quotaId: number | null
-  /** The webhook; null if something else was changed. */
-  readonly webhookId: number | null
-  /** The plan; null if something else was changed. */
-  readonly planId: number | null
-  /** The pause; null if something else was changed. */
-  readonly pauseId: number | null
-  /** The request for more units; null if something else was changed. */
-  readonly increaseRequestId: number | null
+  /** The id of what was changed; of a profile, an address and an erasure that of the user, and 0 of the breaker. */
+  readonly thingId: number
   /** For administrators: the reference of the user; null if there is none. */
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  /** The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
+  /** The user of what was changed, or the user that was erased; null for what is of no user, or of all. */
   readonly userId: number | null
   /** Of webhooks, `disabled`: the service disabled it, because its receiver takes nothing any more; `secret_discarded`: its secret could not be decrypted and was replaced. */
   readonly action:
+    | 'erased'
     | 'created'
     | 'updated'
+    | 'confirmed'
+    | 'withdrawn'
     | 'secret_rotated'
     | 'secret_discarded'
     | 'disabled'
     | 'deleted'
     | 'archived'
     | 'lifted'
-    | 'erased'
     | 'approved'
     | 'declined'
-    | 'withdrawn'
-    | 'confirmed'
   /** Numbers the changes of what was changed, from 1. Of a quota, a profile, an address and the breaker it is the version that the change made; of a plan it is not the version of the plan. null for an erasure. */
   readonly version: number | null
   readonly at: string
@@ -3514,9 +3506,9 @@ export type AuditEntry = {
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null
-  /** The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none. */
+  /** What was changed as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none. */
+  /** What was changed as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -4468,37 +4460,29 @@ export interface Api<Options> {
         | 'increase_request'
         | 'quota'
       readonly action?:
+        | 'erased'
         | 'created'
         | 'updated'
+        | 'confirmed'
+        | 'withdrawn'
         | 'secret_rotated'
         | 'secret_discarded'
         | 'disabled'
         | 'deleted'
         | 'archived'
         | 'lifted'
-        | 'erased'
         | 'approved'
         | 'declined'
-        | 'withdrawn'
-        | 'confirmed'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures. */
+      /** Only changes of what is this user's, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
-      /** Only changes of this quota. */
-      readonly quotaId?: number
-      /** Only changes of this webhook. */
-      readonly webhookId?: number
-      /** Only changes of this plan. */
-      readonly planId?: number
-      /** Only changes of this pause. */
-      readonly pauseId?: number
-      /** Only changes of this request for more units. */
-      readonly increaseRequestId?: number
+      /** Only changes of what has this id: with `resource`, of one thing. Alone it is searched for among all. */
+      readonly thingId?: number
       /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant that no plan and no transfer gave. An import of new grants is among them. */
       readonly raised?: 'true'
       /** Changed at this time or later. */
@@ -4606,7 +4590,7 @@ export interface Api<Options> {
   /**
    * List all changes by administrators.
    *
-   * Changes of quotas, webhooks, plans, pauses and users' profiles, users' requests for more units, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
+   * Changes of each kind of `resource`, newest first: what administrators change, users' requests for more units and addresses for messages, and erasures of users. `resource` and `thing_id` together are the history of one thing. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
    */
   listAudit(
     input?: {
@@ -4625,37 +4609,29 @@ export interface Api<Options> {
         | 'increase_request'
         | 'quota'
       readonly action?:
+        | 'erased'
         | 'created'
         | 'updated'
+        | 'confirmed'
+        | 'withdrawn'
         | 'secret_rotated'
         | 'secret_discarded'
         | 'disabled'
         | 'deleted'
         | 'archived'
         | 'lifted'
-        | 'erased'
         | 'approved'
         | 'declined'
-        | 'withdrawn'
-        | 'confirmed'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures. */
+      /** Only changes of what is this user's, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
-      /** Only changes of this quota. */
-      readonly quotaId?: number
-      /** Only changes of this webhook. */
-      readonly webhookId?: number
-      /** Only changes of this plan. */
-      readonly planId?: number
-      /** Only changes of this pause. */
-      readonly pauseId?: number
-      /** Only changes of this request for more units. */
-      readonly increaseRequestId?: number
+      /** Only changes of what has this id: with `resource`, of one thing. Alone it is searched for among all. */
+      readonly thingId?: number
       /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant that no plan and no transfer gave. An import of new grants is among them. */
       readonly raised?: 'true'
       /** Changed at this time or later. */
@@ -5242,22 +5218,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportAudit: {
     method: 'GET',
     path: '/api/sms/admin/export/audit',
-    query: [
-      'resource',
-      'action',
-      'actor',
-      'requestId',
-      'userId',
-      'userRef',
-      'quotaId',
-      'webhookId',
-      'planId',
-      'pauseId',
-      'increaseRequestId',
-      'raised',
-      'from',
-      'to',
-    ],
+    query: ['resource', 'action', 'actor', 'requestId', 'userId', 'userRef', 'thingId', 'raised', 'from', 'to'],
     isLines: true,
   },
   exportCustomers: {
@@ -5314,11 +5275,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'requestId',
       'userId',
       'userRef',
-      'quotaId',
-      'webhookId',
-      'planId',
-      'pauseId',
-      'increaseRequestId',
+      'thingId',
       'raised',
       'from',
       'to',

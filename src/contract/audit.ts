@@ -30,15 +30,15 @@ export const AuditQuery = Type.Object(
     ),
     user_id: Type.Optional(
       uint({
-        description:
-          "Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures.",
+        description: "Only changes of what is this user's, and the user's erasures.",
       }),
     ),
-    quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
-    webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
-    plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
-    pause_id: Type.Optional(positive({ description: 'Only changes of this pause.' })),
-    increase_request_id: Type.Optional(positive({ description: 'Only changes of this request for more units.' })),
+    thing_id: Type.Optional(
+      uint({
+        description:
+          'Only changes of what has this id: with `resource`, of one thing. Alone it is searched for among all.',
+      }),
+    ),
     raised: Type.Optional(
       Type.Enum(['true'], {
         description:
@@ -57,17 +57,13 @@ const asShown = (description: string) =>
 export const AuditEntry = Type.Object(
   {
     resource: Type.Enum([...AUDITED_RESOURCES], { description: 'What was changed.' }),
-    quota_id: nullable(positive(), { description: 'The quota; null if something else was changed.' }),
-    webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
-    plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
-    pause_id: nullable(positive(), { description: 'The pause; null if something else was changed.' }),
-    increase_request_id: nullable(positive(), {
-      description: 'The request for more units; null if something else was changed.',
+    thing_id: uint({
+      description:
+        'The id of what was changed; of a profile, an address and an erasure that of the user, and 0 of the breaker.',
     }),
     ...userNames,
     user_id: nullable(uint(), {
-      description:
-        'The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
+      description: 'The user of what was changed, or the user that was erased; null for what is of no user, or of all.',
     }),
     action: Type.Enum([...AUDITED_ACTIONS], {
       description:
@@ -94,10 +90,10 @@ export const AuditEntry = Type.Object(
       description: 'The transfer that gave, took or returned units by this change; null for other changes.',
     }),
     before: asShown(
-      'The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none.',
+      'What was changed as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none.',
     ),
     after: asShown(
-      'The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none.',
+      'What was changed as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none.',
     ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },

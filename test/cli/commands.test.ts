@@ -172,8 +172,10 @@ version  at                        action   actor  reason  change
 `)
     expect(await json(`quota history ${id} --all`)).toHaveLength(6)
     const audit = await json('audit --user-id 8 --action deleted')
-    expect(audit).toMatchObject([{ resource: 'quota', quota_id: id, user_id: 8, version: 6 }])
-    expect((await quota('audit --user-id 8 --limit 1')).stdout).toMatch(/^at +actor +resource +id +user_id +action /)
+    expect(audit).toMatchObject([{ resource: 'quota', thing_id: id, user_id: 8, version: 6 }])
+    expect((await quota('audit --user-id 8 --limit 1')).stdout).toMatch(
+      /^at +actor +resource +thing_id +user_id +action /,
+    )
   })
 
   test('an idempotency key makes a creation repeatable', async () => {

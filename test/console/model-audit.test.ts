@@ -6,11 +6,7 @@ import { QUOTA } from './quota-fixture.ts'
 
 const CHANGE: Change = {
   resource: 'quota',
-  quota_id: 1,
-  webhook_id: null,
-  plan_id: null,
-  pause_id: null,
-  increase_request_id: null,
+  thing_id: 1,
   user_id: 7,
   user_ref: 'K-7',
   user_name: null,
@@ -73,8 +69,7 @@ test.each<[string, Partial<Change>, string]>([
     'a pause',
     {
       resource: 'pause',
-      quota_id: null,
-      pause_id: 3,
+      thing_id: 3,
       user_id: null,
       user_ref: null,
       action: 'created',
@@ -87,8 +82,7 @@ test.each<[string, Partial<Change>, string]>([
     'a decided request',
     {
       resource: 'increase_request',
-      quota_id: null,
-      increase_request_id: 4,
+      thing_id: 4,
       action: 'approved',
       before: { units: 5, reason: 'Sale' },
       after: { units: 5, reason: 'Sale', note: 'Fine' },
@@ -99,8 +93,7 @@ test.each<[string, Partial<Change>, string]>([
     'a webhook that the service changed',
     {
       resource: 'webhook',
-      quota_id: null,
-      webhook_id: 5,
+      thing_id: 5,
       user_id: null,
       user_ref: null,
       request_id: null,

@@ -1,16 +1,14 @@
 /** The values that the schema accepts in columns of enums, beside the constants of the domain. */
 import { expect, test } from 'vitest'
-import type { NewChange } from '../../src/db/changes/insert.ts'
 import { CHANGE_LOGS } from '../../src/db/changes/logs.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { storedPeriod } from '../../src/db/ledger/stored-period.ts'
 import type { UpkeepTask } from '../../src/db/usage/maintenance.ts'
-import type { Change } from '../../src/domain/events/outbox-event.ts'
-import { PLAN_ACTIONS } from '../../src/domain/plans/plan.ts'
+import { AUDITED } from '../../src/domain/events/audit.ts'
 import { createQuota } from '../../src/domain/quotas/quota.ts'
 import { COUNTED_VALUES, COUNTS, QUOTA_KINDS } from '../../src/domain/quotas/quota-settings.ts'
 import { type AnchorKind, PERIODS } from '../../src/domain/time/period.ts'
-import { DELIVERY_STATUSES, WEBHOOK_ACTIONS, type Webhook } from '../../src/domain/webhooks/webhook.ts'
+import { DELIVERY_STATUSES, type Webhook } from '../../src/domain/webhooks/webhook.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -23,12 +21,12 @@ const all = <Member extends string>(members: Record<Member, true>) => Object.key
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   quota_kind: QUOTA_KINDS,
   quota_period: storedPeriods(),
-  'quota_change.action': all<Change['action']>({ created: true, updated: true, deleted: true }),
-  'plan_change.action': PLAN_ACTIONS,
-  'profile_change.action': all<NewChange<'profile'>['action']>({ created: true, updated: true }),
+  'quota_change.action': AUDITED.quota,
+  'plan_change.action': AUDITED.plan,
+  'profile_change.action': AUDITED.profile,
   'usage_upkeep.task': all<UpkeepTask>({ day: true, month: true, busy: true, figures: true }),
   'webhook.disabled_reason': all<NonNullable<Webhook['disabled_reason']>>({ failing: true, gone: true }),
-  'webhook_change.action': WEBHOOK_ACTIONS,
+  'webhook_change.action': AUDITED.webhook,
   'webhook_delivery.status': DELIVERY_STATUSES,
 }
 

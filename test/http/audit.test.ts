@@ -11,10 +11,10 @@ const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString()
 interface Entry {
   resource: string
   action: string
-  quota_id: number | null
-  webhook_id: number | null
+  thing_id: number
   user_id: number | null
   version: number | null
+  at: string
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
 }
@@ -67,11 +67,7 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
   const [disabling, erasure, , , update, adjustment, , , creation] = body.items
   expect(creation).toEqual({
     resource: 'quota',
-    quota_id: quota.id,
-    webhook_id: null,
-    plan_id: null,
-    pause_id: null,
-    increase_request_id: null,
+    thing_id: quota.id,
     user_id: 7,
     action: 'created',
     version: 1,
@@ -85,8 +81,7 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
   })
   expect(adjustment).toMatchObject({ version: 2, reason: 'Goodwill', before: { limit: 100 }, after: { limit: 105 } })
   expect(update).toMatchObject({
-    webhook_id: webhook.id,
-    quota_id: null,
+    thing_id: webhook.id,
     user_id: null,
     actor: 'colleague',
     before: { description: null },
@@ -94,11 +89,7 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
   })
   expect(erasure).toEqual({
     resource: 'user',
-    quota_id: null,
-    webhook_id: null,
-    plan_id: null,
-    pause_id: null,
-    increase_request_id: null,
+    thing_id: 8,
     user_id: 8,
     action: 'erased',
     version: null,
@@ -112,6 +103,18 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
   })
   expect(disabling).toMatchObject({ actor: 'sms-quota', request_id: null })
   expect(JSON.stringify(body)).not.toContain(webhook.secret.slice('whsec_'.length))
+})
+
+test('the history of a thing, of whichever resource, is found by its id, and by the id alone beside others', async () => {
+  const all = await walk()
+  for (const { resource, thing_id } of all) {
+    const isOf = (one: Entry) => one.thing_id === thing_id && one.resource === resource
+    expect(await walk(`&resource=${resource}&thing_id=${thing_id}`, 1)).toEqual(all.filter(isOf))
+    expect(await walk(`&thing_id=${thing_id}&resource=${resource}&to=${at(9)}&from=${at(1)}`, 1)).toEqual(
+      all.filter(one => isOf(one) && one.at < at(9) && one.at >= at(1)),
+    )
+    expect(await walk(`&thing_id=${thing_id}`, 1)).toEqual(all.filter(one => one.thing_id === thing_id))
+  }
 })
 
 test('a limit is raised by more units, by none any more, by overage and by a new grant, and by no other change', async () => {

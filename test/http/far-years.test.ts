@@ -100,7 +100,7 @@ describe.each([2029, 2040, 2100])('in December %i', async year => {
     expect(await walk(`${ADMIN}/quota/${quota}/windows`)).toHaveLength(2)
     expect(await walk(`${ADMIN}/audit`)).toHaveLength(3)
     expect(await walk(`${ADMIN}/users`)).toHaveLength(1)
-    expect(await walk(`${ADMIN}/audit?webhook_id=${webhook.id}`)).toHaveLength(1)
+    expect(await walk(`${ADMIN}/audit?resource=webhook&thing_id=${webhook.id}`)).toHaveLength(1)
 
     await webhooks.dispatchOnce(clock.now)
     const deliveries = await walk(`${ADMIN}/webhooks/${webhook.id}/deliveries`, service.adminToken, 'limit=1')

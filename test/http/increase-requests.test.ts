@@ -231,8 +231,8 @@ test('the audit and the feed tell who made and decided a request', async () => {
   const approved = (await decide(made.id, 'approve')).body
   const taken = await ask(user)
   await withdraw(user, taken.id)
-  const { body } = await call('GET', `/api/sms/admin/audit?increase_request_id=${made.id}`)
-  const entry = { resource: 'increase_request', increase_request_id: made.id, quota_id: null, user_id: user }
+  const { body } = await call('GET', `/api/sms/admin/audit?resource=increase_request&thing_id=${made.id}`)
+  const entry = { resource: 'increase_request', thing_id: made.id, user_id: user }
   expect(body.items).toMatchObject([
     { ...entry, version: 2, action: 'approved', actor: '1', before: made, after: approved },
     { ...entry, version: 1, action: 'created', actor: String(user), before: null, after: made },

@@ -192,7 +192,7 @@ test('the audit and the feed tell who made and lifted a pause, also one for all 
   const user_id = someone()
   const made = [await pause({ user_id, country: 'UG' }), await pause({ country: 'UG', reason: 'Fraud' })]
   for (const { id } of made) await call('DELETE', `${PAUSES}/${id}`)
-  const { body } = await call('GET', `/api/sms/admin/audit?pause_id=${made[1].id}`)
+  const { body } = await call('GET', `/api/sms/admin/audit?resource=pause&thing_id=${made[1].id}`)
   expect(body.items).toMatchObject([
     {
       resource: 'pause',
@@ -206,8 +206,8 @@ test('the audit and the feed tell who made and lifted a pause, also one for all 
   ])
   const ofUser = await call('GET', `/api/sms/admin/audit?user_id=${user_id}`)
   expect(ofUser.body.items).toMatchObject([
-    { pause_id: made[0].id, user_id },
-    { pause_id: made[0].id, user_id },
+    { thing_id: made[0].id, user_id },
+    { thing_id: made[0].id, user_id },
   ])
   const feed = (await call('GET', '/api/sms/admin/events?last=200&types=pause.made,pause.lifted')).body.items
   const eventsOf = (id: number) =>

@@ -113,7 +113,7 @@ describe('a plan', () => {
     const version = PLAN_FIELDS[name].isOfVersion ? 2 : 1
     expect((await call('PUT', `${PLANS}/${id}`, { body: changes })).body).toMatchObject({ ...changes, version })
     expect((await call('GET', `${PLANS}/${id}`)).body).toMatchObject({ ...changes, version })
-    const [last] = (await call('GET', `/api/sms/admin/audit?plan_id=${id}`)).body.items
+    const [last] = (await call('GET', `/api/sms/admin/audit?resource=plan&thing_id=${id}`)).body.items
     expect(last).toMatchObject({ action: 'updated', after: changes })
     expect(last.before[name]).not.toEqual(OTHER[name])
   })
@@ -187,7 +187,7 @@ describe('a plan', () => {
     await call('PUT', `${PLANS}/${id}`, { body: { name: 'B' }, headers })
     await call('DELETE', `${PLANS}/${id}`)
     const audit = async (query: string) => (await call('GET', `/api/sms/admin/audit?${query}`)).body.items
-    expect(await audit(`plan_id=${id}`)).toMatchObject([
+    expect(await audit(`resource=plan&thing_id=${id}`)).toMatchObject([
       { version: 3, action: 'archived', actor: '1', before: { archived: false }, after: { archived: true } },
       {
         version: 2,
@@ -198,11 +198,10 @@ describe('a plan', () => {
       },
       { version: 1, action: 'created', before: null, after: { name: 'Basic', version: 1 } },
     ])
-    const entry = { resource: 'plan', plan_id: id, quota_id: null, webhook_id: null, user_id: null, reason: null }
+    const entry = { resource: 'plan', thing_id: id, user_id: null, reason: null }
     expect(await audit(`request_id=rename-${id}`)).toMatchObject([{ ...entry, action: 'updated' }])
     expect((await audit('resource=plan&page_size=1'))[0]).toMatchObject({ ...entry, action: 'archived' })
-    expect(await audit(`plan_id=${id}&user_id=7`)).toEqual([])
-    expect(await audit('quota_id=64&resource=plan')).toEqual([])
+    expect(await audit(`resource=plan&thing_id=${id}&user_id=7`)).toEqual([])
   })
 
   test('that does not exist is 404', async () => {

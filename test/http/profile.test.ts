@@ -199,11 +199,7 @@ test('a profile and its changes are in the audit and in the export', async () =>
     expect(body.items).toEqual([
       {
         resource: 'profile',
-        quota_id: null,
-        webhook_id: null,
-        plan_id: null,
-        pause_id: null,
-        increase_request_id: null,
+        thing_id: user,
         user_id: user,
         user_ref: after.ref,
         user_name: after.name,

@@ -81,7 +81,7 @@ test('each change does what the single call does, and the history names the bulk
     for (const id of ids) expect(await read(id)).toMatchObject({ ...expected, version, updated_by: '1' })
     const audit = await service.call('GET', `/api/sms/admin/audit?request_id=${records[0].bulk_id}`)
     expect(
-      audit.body.items.map(({ quota_id }: { quota_id: number }) => quota_id).toSorted((a: number, b: number) => a - b),
+      audit.body.items.map(({ thing_id }: { thing_id: number }) => thing_id).toSorted((a: number, b: number) => a - b),
     ).toEqual(ids)
   }
   const { body } = await service.call('GET', `/api/sms/admin/quota/${ids[0]}/history`)

@@ -126,7 +126,7 @@ test('each user gets a line: what is given and until when, or why nothing is', a
     metadata: { extends_quota: String(id), reason: 'Outage' },
   })
   const audit = await service.call('GET', `/api/sms/admin/audit?request_id=${records[0].bulk_id}`)
-  expect(audit.body.items).toMatchObject([{ action: 'created', quota_id: extra.id, after: { limit: 500 } }])
+  expect(audit.body.items).toMatchObject([{ action: 'created', thing_id: extra.id, after: { limit: 500 } }])
   const text = sql`select type from event where data -> 'quota' ->> 'id' = $1`
   expect(await service.db.query({ text, values: [String(extra.id)] })).toEqual([{ type: 'quota.created' }])
   expect((await service.call('GET', `/api/sms/admin/quota/list?user_id=${none}`)).body.total).toBe(0)

@@ -218,7 +218,7 @@ describe('a return', () => {
     expect((await giveBack(transfer.id, { units: 8, reason: 'Closed' }, `part-${from}`)).body).toEqual(part.body)
     const cause = { action: 'updated', reason: 'Closed', transfer_id: transfer.id }
     for (const quota of [from, to]) expect((await historyOf(quota, 'history'))[0]).toMatchObject(cause)
-    const audit = await call('GET', `/api/sms/admin/audit?quota_id=${to}`)
+    const audit = await call('GET', `/api/sms/admin/audit?resource=quota&thing_id=${to}`)
     expect(audit.body.items).toMatchObject([cause, { reason: 'Branch', transfer_id: transfer.id }])
     const tooMany = await giveBack(transfer.id, { units: 13 })
     expect([tooMany.status, tooMany.body.available]).toEqual([422, 12])

@@ -13,7 +13,7 @@ async function create() {
   const { secret, ...shown } = answer.body
   return { id: shown.id as number, secret: secret as string, shown, path: `${WEBHOOKS}/${shown.id}` }
 }
-const historyOf = async (id: number) => (await call('GET', `/api/sms/admin/audit?webhook_id=${id}`)).body
+const historyOf = async (id: number) => (await call('GET', `/api/sms/admin/audit?resource=webhook&thing_id=${id}`)).body
 
 test('the audit of a webhook lists who changed what, when and by which call, newest first, also after its deletion', async () => {
   const { path, shown } = await create()
@@ -30,7 +30,7 @@ test('the audit of a webhook lists who changed what, when and by which call, new
   const [deletion, disabling, rotation, update, creation, ...more] = history.items
   expect(more).toEqual([])
   expect(creation).toMatchObject({
-    webhook_id: shown.id,
+    thing_id: shown.id,
     version: 1,
     action: 'created',
     at: new Date(at).toISOString(),

@@ -58,7 +58,7 @@ test('the URL of Slack is a secret: it is stored encrypted, and nothing shows it
   const answers = [
     changed,
     ...(await Promise.all(
-      [WEBHOOKS, path, `/api/sms/admin/audit?webhook_id=${made.id}`].map(read => call('GET', read)),
+      [WEBHOOKS, path, `/api/sms/admin/audit?resource=webhook&thing_id=${made.id}`].map(read => call('GET', read)),
     )),
   ]
   const tables = await Promise.all(

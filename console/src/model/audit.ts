@@ -59,10 +59,6 @@ export function reasonOf(change: Change): string | null {
   return shown.note ?? shown.reason ?? null
 }
 
-/** The id of what was changed; null of the breaker, and of a user, who stands beside it. */
-export const idOf = ({ quota_id, webhook_id, plan_id, pause_id, increase_request_id }: Change) =>
-  quota_id ?? webhook_id ?? plan_id ?? pause_id ?? increase_request_id
-
 /** What it is called: a name, the description of a webhook, the country of a pause. */
 export function nameOf(change: Change): string | null {
   const { name, description, country } = shownBy(change)
@@ -81,10 +77,10 @@ export const CSV_HEAD = csvLine(COLUMNS)
 
 /** @param actorName null if no token of the actor had one */
 export function csvLineOf(change: Change, actorName: string | null): string {
-  const { at, actor, resource, user_id, user_ref, user_name, action, before, after, request_id } = change
+  const { at, actor, resource, thing_id, user_id, user_ref, user_name, action, before, after, request_id } = change
   const shown = shownBy(change)
   const values = [
-    ...[at, actor, actorName, resource, idOf(change), nameOf(change), user_id, user_ref, user_name, action],
+    ...[at, actor, actorName, resource, thing_id, nameOf(change), user_id, user_ref, user_name, action],
     ...[limitIn(resource, before), limitIn(resource, after), differenceOf(change), reasonOf(change)],
     ...[changedFields(change).join(' '), request_id, shown.period ?? null, shown.expires_at ?? shown.until ?? null],
   ]

@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { AuditQuery } from '../../../src/contract/audit.ts'
 import { type ChangeFilters, CSV_HEAD, csvLineOf } from '../model/audit.ts'
 import { call, callLines } from '../session/client.ts'
 import { readFound } from './calls.ts'
@@ -8,7 +9,7 @@ import { findName } from './names.ts'
 const PAGE_SIZE = 50
 
 /** What the changes are of. */
-type Of = { user_id?: number } | { plan_id: number } | { webhook_id: number }
+type Of = Pick<AuditQuery, 'user_id' | 'thing_id'>
 
 /** A page of administrators' changes, newest first. @param cursor null for the first page */
 export function changesQuery(filters: Partial<ChangeFilters> & Of, cursor: string | null) {

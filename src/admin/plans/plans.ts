@@ -1,12 +1,13 @@
 /** What administrators do with plans. What users have changes only when a plan is given. */
+
 import { insertChanges, nextVersion } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
 import { findDefaultPlan, findPlan, lockPlans, nextPlanId, writePlan } from '../../db/plans/plans.ts'
+import type { ActionOn } from '../../domain/events/audit.ts'
 import {
   archivePlan,
   changePlan,
   type Plan,
-  type PlanAction,
   type PlanDraft,
   type PlanPatch,
   type PlanSlot,
@@ -130,7 +131,7 @@ async function lockPlan(
 /** Writes a plan and its history. If it becomes the default, another one is no longer. */
 async function record(
   tx: Transaction,
-  action: PlanAction,
+  action: ActionOn<'plan'>,
   before: Plan | null,
   after: Plan,
   author: Author,

@@ -1,12 +1,13 @@
 /** How users say where messages about their own events go, and how they take it back. Each change holds the lock of the user's account. */
+
 import { insertChanges } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
 import { lockAccounts, lockKnownAccounts } from '../../db/quotas/quotas.ts'
 import { countLink, findAddress, writeAddress } from '../../db/users/addresses.ts'
 import { isBeingErased } from '../../db/users/erasure.ts'
 import type { Shard } from '../../domain/basics/shard.ts'
+import type { ActionOn } from '../../domain/events/audit.ts'
 import {
-  type AddressAction,
   type AddressSet,
   auditedAddressOf,
   setAddress,
@@ -113,7 +114,7 @@ async function record(
   tx: Transaction,
   before: UserAddress | undefined,
   after: UserAddress,
-  action: AddressAction,
+  action: ActionOn<'address'>,
   author: Author,
 ): Promise<void> {
   await writeAddress(tx, after)

@@ -1,4 +1,5 @@
 /** What administrators do with webhooks, and how the service disables one. */
+
 import { insertChanges, nextVersion } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
 import { appendSystemEvent } from '../../db/outbox/writes.ts'
@@ -14,6 +15,7 @@ import {
   replaceWebhook,
   shardOfWebhook,
 } from '../../db/webhooks/webhooks.ts'
+import type { ActionOn } from '../../domain/events/audit.ts'
 import { disablingOf } from '../../domain/events/outbox-event.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
 import {
@@ -21,7 +23,6 @@ import {
   ROTATION_OVERLAP_MS,
   SERVICE_ACTOR,
   type Webhook,
-  type WebhookAction,
   type WebhookDraft,
   type WebhookKind,
   webhookView,
@@ -185,7 +186,7 @@ type Recorder = Omit<Author, 'requestId'> & { requestId: string | null }
 /** Records a change in the webhook's history, as the API shows the webhook before and after. */
 async function record(
   tx: Transaction,
-  action: WebhookAction,
+  action: ActionOn<'webhook'>,
   before: Webhook | null,
   after: Webhook | null,
   recorder: Recorder,

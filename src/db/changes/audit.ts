@@ -1,6 +1,6 @@
 /**
- * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, users' requests for
- * more units, their addresses for messages, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
+ * The list of all changes that are audited, newest first. Those of a resource are in a table of their own, which the list reads by its
+ * indexes and merges. A page scans a bounded number of rows of each.
  */
 
 import { SHARD_COUNT, type Shard, shardOf } from '../../domain/basics/shard.ts'
@@ -19,7 +19,7 @@ export interface AuditKey {
   at: EpochMs
   resource: AuditedResource
   shard: number
-  /** The id of the quota, webhook, plan, pause, request or user. */
+  /** Of what was changed; of a profile, an address and an erasure, of the user; 0 of the breaker. */
   id: number
   /** 0 for an erasure, which has none. */
   version: number
@@ -33,7 +33,7 @@ export interface AuditedChange extends AuditKey {
   reason: string | null
   /** The transfer that a change of a quota belongs to. */
   transfer_id: number | null
-  /** The quota, webhook, plan, pause, request or profile as the API showed it; null for an erasure. */
+  /** What was changed as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
 }
@@ -45,11 +45,8 @@ export interface AuditFilter {
   actor?: string
   request_id?: string
   user_id?: number
-  quota_id?: number
-  webhook_id?: number
-  plan_id?: number
-  pause_id?: number
-  increase_request_id?: number
+  /** The id of a change. With `resource`, the changes are of one thing. */
+  thing_id?: number
   /** Only changes that raised a limit. */
   raised?: 'true'
   from?: EpochMs
@@ -116,10 +113,9 @@ export function listChanges<Row extends AuditedChange = AuditedChange>(
 }
 
 /** Whether a table can hold what the filter selects. */
-function mayHold({ resource, id, user }: Source, filter: AuditFilter): boolean {
+function mayHold({ resource, user }: Source, filter: AuditFilter): boolean {
   if (filter.raised !== undefined && resource !== 'quota') return false
   if (filter.resource !== undefined && filter.resource !== resource) return false
-  if (THINGS.some(thing => filter[thing] !== undefined && thing !== id)) return false
   return filter.user_id === undefined || user !== undefined
 }
 
@@ -174,35 +170,32 @@ function listOf<Row extends AuditedChange>(
   })
 }
 
-/** Selects the rows that an index finds, in its order: of a quota, webhook, plan, pause, request or user, a call, an actor, or all. */
+/** Selects the rows that an index finds, in its order: of a thing, a user, a call, an actor, or all. */
 function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
   const conditions = accessOf(source, filter, values)
-  // The changes of one quota, webhook, plan, pause or request are in the order of their versions, which is that of the primary key.
-  const key = isOfOne(filter) ? [sql`version`] : source.key
+  // The changes of one thing are in the order of their versions, which is that of the primary key. Erasures have none.
+  const isByVersion = isOfOne(filter) && source.resource !== 'user'
+  const key = isByVersion ? [sql`version`] : source.key
   const [time] = source.key
-  if (!isOfOne(filter)) {
+  if (!isByVersion) {
     if (filter.from !== undefined) conditions.push(sql`${time} >= ${bind(values, timestampParam(filter.from))}`)
     // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
     if (filter.to !== undefined && after === undefined)
       conditions.push(sql`${time} < ${bind(values, timestampParam(filter.to))}`)
   }
   if (after !== undefined) {
-    const bounds = isOfOne(filter) ? [after.version] : boundsOf(source, after).slice(0, key.length)
+    const bounds = isByVersion ? [after.version] : boundsOf(source, after).slice(0, key.length)
     conditions.push(sql`(${joinSql(key)}) < (${joinSql(bounds.map(bound => bind(values, bound)))})`)
   }
   return sql`select * from ${source.table} where ${allOf(conditions)} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
-/** The filters by one thing. */
-const THINGS = ['quota_id', 'webhook_id', 'plan_id', 'pause_id', 'increase_request_id'] as const
-/** The id of the thing of which the list is; undefined: of several. */
-const oneOf = (filter: AuditFilter) => THINGS.map(thing => filter[thing]).find(id => id !== undefined)
-const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
+const isOfOne = ({ resource, thing_id }: AuditFilter) => resource !== undefined && thing_id !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
 function accessOf({ resource, id, shardOf, user }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { user_id, request_id, actor } = filter
-  const one = id === 'user_id' ? user_id : oneOf(filter)
+  const one = isOfOne(filter) ? filter.thing_id : id === 'user_id' ? user_id : undefined
   if (one !== undefined) return [sql`shard = ${bind(values, shardOf(one))}`, sql`${sqlName(id)} = ${bind(values, one)}`]
   if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
@@ -229,19 +222,11 @@ const RAISED = sql`case action
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function conditionsOf(filter: AuditFilter, values: SqlValue[]): Sql[] {
-  const { action, actor, request_id, user_id, raised, from, to, ...others } = filter
-  const {
-    resource: _resource,
-    quota_id: _quota,
-    webhook_id: _webhook,
-    plan_id: _plan,
-    pause_id: _pause,
-    increase_request_id: _request,
-    ...none
-  } = others
+  const { resource: _, thing_id, action, actor, request_id, user_id, raised, from, to, ...none } = filter
   none satisfies Record<string, never>
   const conditions: Sql[] = []
-  for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {
+  const id = isOfOne(filter) ? undefined : thing_id
+  for (const [column, value] of Object.entries({ id, action, actor, request_id, user_id })) {
     if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)
   }
   if (raised !== undefined) conditions.push(RAISED)

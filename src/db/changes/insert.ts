@@ -1,13 +1,9 @@
-import type { PauseAction } from '../../domain/pauses/pause.ts'
-import type { PlanAction } from '../../domain/plans/plan.ts'
-import type { RequestAction } from '../../domain/quotas/increase-request.ts'
+import type { ActionOn } from '../../domain/events/audit.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
-import type { AddressAction } from '../../domain/users/user-address.ts'
-import type { WebhookAction } from '../../domain/webhooks/webhook.ts'
 import type { Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
-import { CHANGE_LOGS, type LoggedResource } from './logs.ts'
+import { CHANGE_LOGS, type FurtherColumns, type LoggedResource } from './logs.ts'
 
 /** A change of a thing, as administrators read the thing before and after. */
 interface Change {
@@ -21,25 +17,9 @@ interface Change {
   after: object | null
 }
 
-/** What differs from log to log: the actions, and columns that only some have. */
-interface OfLog {
-  quota: {
-    action: 'created' | 'updated' | 'deleted'
-    reason: string | null
-    transfer_id: number | null
-    /** By how many units it moves the limit, of authors with a bound on a day's units; of others null. */
-    moved_units: number | null
-  }
-  webhook: { action: WebhookAction }
-  plan: { action: PlanAction }
-  breaker: { action: 'updated' }
-  pause: { action: PauseAction; user_id: number | null }
-  increase_request: { action: RequestAction; user_id: number }
-  profile: { action: 'created' | 'updated' }
-  address: { action: AddressAction }
-}
-
-export type NewChange<Resource extends LoggedResource> = Change & OfLog[Resource]
+export type NewChange<Resource extends LoggedResource> = Change & {
+  action: ActionOn<Resource>
+} & FurtherColumns<Resource>
 
 /** The subject that makes a change, when, and the request that asks for it; null: the service makes it by itself. */
 interface ChangeAuthor {

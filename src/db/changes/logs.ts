@@ -23,8 +23,7 @@ interface ChangeLog {
 const inCommonShard = () => COMMON_SHARD
 const user = sql`user_id`
 
-/** The logs of changes: how each is written, listed, kept and erased follows from this. */
-export const CHANGE_LOGS: Readonly<Record<LoggedResource, ChangeLog>> = {
+const LOGS = {
   profile: { table: 'profile_change', id: 'user_id', shardOf, user, isErasedByUser: true },
   address: { table: 'user_address_change', id: 'user_id', shardOf, user, isErasedByUser: true },
   webhook: { table: 'webhook_change', id: 'webhook_id', shardOf: shardOfQuota },
@@ -45,6 +44,26 @@ export const CHANGE_LOGS: Readonly<Record<LoggedResource, ChangeLog>> = {
     user: sql`(after ->> 'user_id')::bigint`,
     hasCause: true,
   },
-}
+} as const satisfies Record<LoggedResource, ChangeLog>
+
+/** The logs of changes: how each is written, listed, kept and erased follows from this. */
+export const CHANGE_LOGS: Readonly<Record<LoggedResource, ChangeLog>> = LOGS
+
+/** The columns that a log has beside those of all. */
+export type FurtherColumns<Resource extends LoggedResource> = Further<(typeof LOGS)[Resource]>
+type Further<Log> = Log extends { hasCause: true }
+  ? {
+      reason: string | null
+      transfer_id: number | null
+      /** By how many units it moves the limit, of authors with a bound on a day's units; of others null. */
+      moved_units: number | null
+    }
+  : Log extends { id: 'user_id' }
+    ? unknown
+    : Log extends { isErasedByUser: true }
+      ? { user_id: number }
+      : Log extends { user: Sql }
+        ? { user_id: number | null }
+        : unknown
 
 export const LOGGED_RESOURCES: readonly LoggedResource[] = AUDITED_RESOURCES.filter(resource => resource !== 'user')

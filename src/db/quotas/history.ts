@@ -65,7 +65,11 @@ export async function changesOf(
   { after = MAX_INTEGER, ...page }: Page<number>,
 ): Promise<Slice<RecordedChange, number> | undefined> {
   const place: AuditKey = { at: 0, resource: 'quota', shard: shardOfQuota(quotaId), id: quotaId, version: after }
-  const { items, next } = await listChanges<RecordedChange>(db, { quota_id: quotaId }, { ...page, after: place })
+  const { items, next } = await listChanges<RecordedChange>(
+    db,
+    { resource: 'quota', thing_id: quotaId },
+    { ...page, after: place },
+  )
   // Every quota has a change, its creation: only an empty result leaves open whether the quota exists.
   if (items.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
   return { items, next: next === null ? null : next.version }

@@ -1,34 +1,22 @@
-import { WEBHOOK_ACTIONS } from '../webhooks/webhook.ts'
-
 /**
- * What administrators change, and requests that users make. The list of these changes has those of one timestamp in this order, from last
- * to first.
+ * What is audited, each with what is done to it: what administrators change, and requests and addresses of users. The list of changes has
+ * those of one timestamp in this order, from last to first.
  */
-export const AUDITED_RESOURCES = [
-  'user',
-  'profile',
-  'address',
-  'webhook',
-  'plan',
-  'breaker',
-  'pause',
-  'increase_request',
-  'quota',
-] as const
-export type AuditedResource = (typeof AUDITED_RESOURCES)[number]
+export const AUDITED = {
+  user: ['erased'],
+  profile: ['created', 'updated'],
+  address: ['created', 'confirmed', 'withdrawn'],
+  webhook: ['created', 'updated', 'secret_rotated', 'secret_discarded', 'disabled', 'deleted'],
+  plan: ['created', 'updated', 'archived'],
+  breaker: ['updated'],
+  pause: ['created', 'lifted'],
+  increase_request: ['created', 'approved', 'declined', 'withdrawn'],
+  quota: ['created', 'updated', 'deleted'],
+} as const
 
-/**
- * What they do with them; `archived` is for plans, `lifted` for pauses, `erased` for users, `approved` and `declined` for requests,
- * `confirmed` for addresses, and `withdrawn` for both.
- */
-export const AUDITED_ACTIONS = [
-  ...WEBHOOK_ACTIONS,
-  'archived',
-  'lifted',
-  'erased',
-  'approved',
-  'declined',
-  'withdrawn',
-  'confirmed',
-] as const
-export type AuditedAction = (typeof AUDITED_ACTIONS)[number]
+export type AuditedResource = keyof typeof AUDITED
+export type ActionOn<Resource extends AuditedResource> = (typeof AUDITED)[Resource][number]
+export type AuditedAction = ActionOn<AuditedResource>
+
+export const AUDITED_RESOURCES = Object.keys(AUDITED) as AuditedResource[]
+export const AUDITED_ACTIONS: readonly AuditedAction[] = [...new Set(Object.values(AUDITED).flat())]

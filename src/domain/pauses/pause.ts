@@ -6,9 +6,6 @@ import type { Evidence } from './breaker.ts'
 export const PAUSE_ORIGINS = ['breaker', 'person'] as const
 export type PauseOrigin = (typeof PAUSE_ORIGINS)[number]
 
-/** An action that is recorded of a pause. */
-export type PauseAction = 'created' | 'lifted'
-
 /** A pause: messages to a country that are denied for a time, of one user or of all. */
 export interface Pause {
   id: number

@@ -49,9 +49,6 @@ export type PlanDraft = Pick<PlanFields, 'name'> & Partial<PlanFields> & { slots
 /** A requested change. Omitted fields stay; `slots` replaces all of them. */
 export type PlanPatch = Partial<PlanDraft>
 
-export const PLAN_ACTIONS = ['created', 'updated', 'archived'] as const
-export type PlanAction = (typeof PLAN_ACTIONS)[number]
-
 const IDENTITY_NAMES = [
   'kind',
   'period',

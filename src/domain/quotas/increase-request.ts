@@ -6,9 +6,6 @@ import { isLive, type Quota, shownWindowEnd } from './quota.ts'
 export const REQUEST_STATUSES = ['open', 'approved', 'declined', 'withdrawn'] as const
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** An action that is recorded of a request. */
-export type RequestAction = 'created' | Exclude<RequestStatus, 'open'>
-
 /** The terms that a user asks for. */
 export interface IncreaseTerms {
   units: number

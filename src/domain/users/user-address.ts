@@ -24,8 +24,6 @@ export interface UserAddress {
 export const ADDRESS_STATUSES = ['off', 'none', 'pending', 'confirmed', 'refused'] as const
 export type AddressStatus = (typeof ADDRESS_STATUSES)[number]
 
-export type AddressAction = 'created' | 'confirmed' | 'withdrawn'
-
 /** How long a link confirms. */
 const LINK_VALID_MS = DAY_MS
 

@@ -64,17 +64,6 @@ export interface Webhook {
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** What is recorded of a webhook. `disabled`: the service did it; an administrator's is `updated`. */
-export const WEBHOOK_ACTIONS = [
-  'created',
-  'updated',
-  'secret_rotated',
-  'secret_discarded',
-  'disabled',
-  'deleted',
-] as const
-export type WebhookAction = (typeof WEBHOOK_ACTIONS)[number]
-
 /** The name of the service where it makes a change by itself. */
 export const SERVICE_ACTOR = 'sms-quota'
 

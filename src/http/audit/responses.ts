@@ -29,11 +29,7 @@ function entryOf(change: AuditedChange): AuditEntry {
   const { resource, id, user_id, version } = change
   return {
     resource,
-    quota_id: resource === 'quota' ? id : null,
-    webhook_id: resource === 'webhook' ? id : null,
-    plan_id: resource === 'plan' ? id : null,
-    pause_id: resource === 'pause' ? id : null,
-    increase_request_id: resource === 'increase_request' ? id : null,
+    thing_id: id,
     user_id,
     ...changeViewOf(change),
     version: resource === 'user' ? null : version,

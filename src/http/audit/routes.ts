@@ -11,7 +11,7 @@ export function auditRoutes(server: FastifyInstance, context: RouteContext): voi
       'Administrator',
       'listAudit',
       'List all changes by administrators',
-      "Changes of quotas, webhooks, plans, pauses and users' profiles, users' requests for more units, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
+      "Changes of each kind of `resource`, newest first: what administrators change, users' requests for more units and addresses for messages, and erasures of users. `resource` and `thing_id` together are the history of one thing. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
     ),
     isReport: true,
     answer: 'AuditPage',

@@ -84,7 +84,7 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
           quota_id,
           ...closedWindowViewOf(window),
         }))
-        yield* changes({ quota_id }, { record: 'quota_change', quota_id })
+        yield* changes({ resource: 'quota', thing_id: quota_id }, { record: 'quota_change', quota_id })
       }
     }
   }

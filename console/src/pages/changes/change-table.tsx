@@ -4,7 +4,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor } from '../../components/values.tsx'
 import { formatChange } from '../../formats.ts'
-import { type Change, differenceOf, idOf, reasonOf } from '../../model/audit.ts'
+import { type Change, differenceOf, reasonOf } from '../../model/audit.ts'
 import type { RequestChanges } from '../../model/request-changes.ts'
 import type { Transfer } from '../../model/transfers.ts'
 import { texts } from '../../texts/texts.ts'
@@ -43,7 +43,7 @@ export function ChangeTable({ requests, ofUser, isStale }: ChangeTableProps) {
   )
 }
 
-const keyOf = (change: Change) => `${change.resource} ${idOf(change)} ${change.user_id} ${change.version} ${change.at}`
+const keyOf = (change: Change) => `${change.resource} ${change.thing_id} ${change.version} ${change.at}`
 
 function columnsOf(ofUser: OfUser | null): Column<Request>[] {
   const { columns } = texts.changes

@@ -5,7 +5,7 @@ import classes from '../../components/data-table.module.css'
 import { Kind } from '../../components/kind.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { countryLabel } from '../../formats.ts'
-import { type Change, idOf, nameOf, shownBy } from '../../model/audit.ts'
+import { type Change, nameOf, shownBy } from '../../model/audit.ts'
 import { texts } from '../../texts/texts.ts'
 
 interface ThingProps {
@@ -23,10 +23,10 @@ export function ChangedThing(props: ThingProps) {
 const THINGS: Readonly<Record<Change['resource'], (props: ThingProps) => ReactNode>> = {
   quota: Quota,
   webhook: ({ change }) => (
-    <Thing href={`/webhooks/${idOf(change)}/history`}>{texts.changes.things.webhook(calledIn(change))}</Thing>
+    <Thing href={`/webhooks/${change.thing_id}/history`}>{texts.changes.things.webhook(calledIn(change))}</Thing>
   ),
   plan: ({ change }) => (
-    <Thing href={`/plans/${idOf(change)}/history`}>{texts.changes.things.plan(calledIn(change))}</Thing>
+    <Thing href={`/plans/${change.thing_id}/history`}>{texts.changes.things.plan(calledIn(change))}</Thing>
   ),
   breaker: () => <Thing href="/pauses/breaker">{texts.changes.things.breaker}</Thing>,
   pause: ({ change }) => {
@@ -35,15 +35,15 @@ const THINGS: Readonly<Record<Change['resource'], (props: ThingProps) => ReactNo
       <Thing href={`/pauses?show=all&country=${country}`}>{texts.changes.things.pause(countryLabel(country))}</Thing>
     )
   },
-  increase_request: ({ change: { increase_request_id, user_id } }) => (
-    <Thing href={`/requests?request=${increase_request_id}&of=${user_id}`}>{texts.changes.things.request}</Thing>
+  increase_request: ({ change: { thing_id, user_id } }) => (
+    <Thing href={`/requests?request=${thing_id}&of=${user_id}`}>{texts.changes.things.request}</Thing>
   ),
   profile: ({ change: { user_id } }) => <Thing href={`/users/${user_id}/profile`}>{texts.users.profile.title}</Thing>,
   address: () => texts.changes.things.address,
   user: () => texts.changes.things.user,
 }
 
-const calledIn = (change: Change) => nameOf(change) ?? String(idOf(change))
+const calledIn = (change: Change) => nameOf(change) ?? String(change.thing_id)
 
 function Thing({ href, children }: { href: string; children: string }) {
   return (
@@ -56,7 +56,7 @@ function Thing({ href, children }: { href: string; children: string }) {
 /** Of a deleted quota, all that is known is what the change has recorded. */
 function Quota({ change, names }: ThingProps) {
   const { kind = 'grant', name = null } = shownBy(change)
-  const id = idOf(change) ?? 0
+  const id = change.thing_id
   return (
     <Kind kind={kind}>
       <Thing href={`/quotas/${id}`}>{names?.get(id) ?? quotaName({ id, kind, name })}</Thing>

@@ -15,9 +15,9 @@ const STATE = { cursor }
 const { table, columns } = texts.changes
 
 /** Who changed a plan or a webhook, when and how, newest first. */
-export function RecordedChanges({ of }: { of: { plan_id: number } | { webhook_id: number } }) {
+export function RecordedChanges(thing: { resource: Change['resource']; thing_id: number }) {
   const [state] = useUrlState(STATE)
-  const changes = useQuery(changesQuery(of, state.cursor))
+  const changes = useQuery(changesQuery(thing, state.cursor))
   return (
     <PagedList page={changes} none={null}>
       {(rows, isStale) => (

@@ -3,5 +3,5 @@ import { RecordedChanges } from '../changes/recorded-changes.tsx'
 
 /** Who changed the plan, when, and from what to what. */
 export default function History({ plan: { id } }: { plan: Api['PlanDetail'] }) {
-  return <RecordedChanges of={{ plan_id: id }} />
+  return <RecordedChanges resource="plan" thing_id={id} />
 }

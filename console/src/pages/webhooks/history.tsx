@@ -3,5 +3,5 @@ import { RecordedChanges } from '../changes/recorded-changes.tsx'
 
 /** Who changed the webhook, when, and from what to what. */
 export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }) {
-  return <RecordedChanges of={{ webhook_id: id }} />
+  return <RecordedChanges resource="webhook" thing_id={id} />
 }

@@ -152,10 +152,7 @@ export const READ_COMMANDS: readonly Command[] = [
         'at',
         'actor',
         'resource',
-        {
-          title: 'id',
-          value: row => row.quota_id ?? row.plan_id ?? row.pause_id ?? row.increase_request_id ?? row.webhook_id,
-        },
+        'thing_id',
         'user_id',
         USER,
         'action',
@@ -164,7 +161,7 @@ export const READ_COMMANDS: readonly Command[] = [
         'request_id',
       ),
     ),
-    examples: ['sms-quota audit --user-id 7', 'sms-quota audit --plan-id Basic --from 2026-03-01'],
+    examples: ['sms-quota audit --user-id 7', 'sms-quota audit --resource plan --thing-id 3 --from 2026-03-01'],
   }),
   remoteCommand({
     name: 'breaker replay',
