@@ -58,9 +58,12 @@ export function usedBefore(
   const inLonger = new Map(longer.map(quota => [quota.id, ownUse(quota)]))
   for (const { quota_id, units } of longer.flatMap(carriedIn)) keepMost(inLonger, quota_id, units)
   const begunWith = rest.flatMap(carriedIn)
+  // Less what came back since. The window of one that is over does not roll, so as long as it is open, its units in any other are among its own.
+  const left = new Map(earlier.flatMap(quota => (isOpen(quota, now) ? [[quota.id, ownUse(quota)]] : [])))
   // What counts of a quota in two windows is its last units in both. One that is open has what it has used itself.
   for (const { quota_id, units } of [...begunWith, ...sentOf(slot, longer, inLonger, now, sentSince)])
-    if (!rest.some(({ id }) => id === quota_id)) keepMost(counted, quota_id, units)
+    if (!rest.some(({ id }) => id === quota_id))
+      keepMost(counted, quota_id, Math.min(units, left.get(quota_id) ?? units))
   return [...counted].flatMap(([quota_id, units]) => (units > 0 ? [{ quota_id, units }] : []))
 }
 
