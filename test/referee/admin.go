@@ -54,6 +54,9 @@ func (m *Model) mayMake(op *Op) []QuotaFields {
 
 // administer is what administrators do and read.
 func (m *Model) administer(s *State, op *Op, at times) []*State {
+	if n := s.answeredAgain(op); n != nil {
+		return []*State{n}
+	}
 	switch op.Operation {
 	case "create_quota":
 		return m.createQuota(s, op, at)
@@ -74,6 +77,35 @@ func (m *Model) administer(s *State, op *Op, at times) []*State {
 var modeled = map[string]bool{"reserve": true, "consume": true, "check": true, "commit": true, "release": true, "refund": true, "extend": true,
 	"feedback": true, "list_reservations": true, "get_reservation": true, "create_quota": true, "change_quota": true, "adjust_quota": true,
 	"delete_quota": true, "give_plan": true, "transfer": true, "list_quotas": true, "erase_user": true}
+
+// answeredAgain is the state after a call whose `Idempotency-Key` one of unknown outcome had that took effect; nil if there was none.
+// guarantees, Once per id: "takes effect once, and its repetition gets the first answer".
+func (s *State) answeredAgain(op *Op) *State {
+	for i, q := range s.Quotas {
+		if op.Key == "" || q.Key != op.Key {
+			continue
+		}
+		id := op.Answer.ID.number()
+		if op.Answer.Transfer != nil {
+			id = op.Answer.Transfer.ToQuota.V
+		}
+		if op.Outcome == "ok" && q.ID < 0 && id > 0 {
+			return s.named(i, id)
+		}
+		if op.Outcome == "unknown" || q.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// keyOf is the key by which a repetition finds what a call has made.
+func keyOf(op *Op) string {
+	if op.Outcome == "unknown" {
+		return op.Key
+	}
+	return ""
+}
 
 func (m *Model) createQuota(s *State, op *Op, at times) []*State {
 	const section = "contract 4"
@@ -105,6 +137,7 @@ func (m *Model) createQuota(s *State, op *Op, at times) []*State {
 	if op.Outcome == "ok" {
 		q.ID = op.Answer.ID.number()
 	}
+	q.Key = keyOf(op)
 	q.Used = op.Args.OpeningUsed.Or(0) // "units already used elsewhere in this window"
 	n := s.with((&q).sealed()).withUser(i, func(u *user) { u.hadQuota = true })
 	if op.Outcome == "unknown" {

@@ -41,6 +41,7 @@ type Op struct {
 	Outcome   string     `json:"outcome"`
 	Code      string     `json:"code"`
 	Reason    string     `json:"reason"`
+	Key       string     `json:"key"` // its `Idempotency-Key`
 	Batch     *flexID    `json:"batch"`
 	Index     int        `json:"index"`
 	Answer    *Answer    `json:"answer"`

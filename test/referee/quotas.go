@@ -24,6 +24,7 @@ type Quota struct {
 	WindowStart, WindowEnd      int64
 	Rolled, Used, Reserved      int64
 	Values                      []value // of a cap with `per`: what each value counts
+	Key                         string  // of the call of unknown outcome that made it
 	key                         string
 	hash                        uint64
 }

@@ -46,6 +46,9 @@ func line(user int, process string, from, to int, operation, arguments, outcome,
 		process, service, who, operation, arguments, from*1000, returned, outcome, code, answer)
 }
 
+// keyed is a line of a call with an `Idempotency-Key`.
+func keyed(key, line string) string { return strings.Replace(line, "{", `{"key":"`+key+`",`, 1) }
+
 // quota is the making of a quota, by an administrator, before the senders begin.
 func quota(id, user int, fields string) string {
 	return line(user, "admin", -1000+id, -999+id, "create_quota", "{"+fields+"}", "ok", fmt.Sprintf(`{"id":%d,%s}`, id, fields))

@@ -38,7 +38,7 @@ func (m *Model) transfer(s *State, op *Op, at times) []*State {
 		n.Quotas[place] = q.plus(units, 0, "")
 	}
 	to := op.Args.ToUser.V
-	got := &Quota{ID: -int64(len(n.Quotas)) - 1, User: to, Grant: true, Limit: units, Zone: "UTC", Priority: q.Priority, StartsLo: op.Lo,
+	got := &Quota{Key: keyOf(op), ID: -int64(len(n.Quotas)) - 1, User: to, Grant: true, Limit: units, Zone: "UTC", Priority: q.Priority, StartsLo: op.Lo,
 		StartsHi: op.Hi, Expires: min(q.Expires, q.WindowEnd, int64(op.Args.ExpiresAt.Or(instant(forever)))), Countries: q.Countries,
 		Types: q.Types, Enabled: true, WindowEnd: forever}
 	if op.Answer.Transfer != nil && op.Answer.Transfer.ToQuota.Set {
