@@ -10,108 +10,16 @@ import {
   type SourceFile,
 } from './support/source-code.ts'
 
-/** The rooms of src/ in levels, from the inside out. A file imports from its own room and from lower levels only. */
-const LEVELS: Record<string, RegExp>[] = [
-  { errors: /^errors\.ts$/, version: /^version\.ts$/, tracing: /^tracing\.ts$/, config: /^config\// },
-  { domain: /^domain\// },
-  { contract: /^contract\// },
-  { db: /^db\//, messages: /^messages\// },
-  { engine: /^engine\//, admin: /^admin\// },
-  { events: /^events\// },
-  { jobs: /^jobs\// },
-  { metrics: /^metrics(?:\.ts$|\/)/ },
-  { http: /^http\// },
-  { fake: /^fake\// },
-  { clock: /^clock\.ts$/, secrets: /^secrets\.ts$/, background: /^background\.ts$/ },
-  { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },
-  { welcome: /^welcome\.ts$/ },
-  { main: /^main\.ts$/ },
-  { cli: /^cli\// },
-]
+const ARCHITECTURE = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
 
-/** The rooms of src/domain/: what a text or a time is, then what holds and takes units, then what is said and planned about it. */
-const DOMAIN_LEVELS: Record<string, RegExp>[] = [
-  { basics: /^basics\// },
-  { time: /^time\//, messages: /^messages\// },
-  { webhooks: /^webhooks\// },
-  { users: /^users\//, pauses: /^pauses\//, quotas: /^quotas\// },
-  { units: /^units\// },
-  { forecasts: /^forecasts\// },
-  { events: /^events\// },
-  { plans: /^plans\// },
-]
+/** The rooms of a folder in levels, from the inside out. A file imports from its own room and from lower levels only. */
+function levelsOf(folder: string): string[][] {
+  const [, shown = ''] = ARCHITECTURE.split(`\n${folder}: `)
+  const [line = ''] = shown.split(/\n(?! )/)
+  return line.split('<').map(rooms => rooms.trim().split(/\s+/))
+}
 
-/** The rooms of src/admin/. */
-const ADMIN_LEVELS: Record<string, RegExp>[] = [
-  { kit: /^kit\// },
-  { users: /^users\//, pauses: /^pauses\//, plans: /^plans\//, webhooks: /^webhooks\// },
-  { quotas: /^quotas\// },
-  { many: /^many\// },
-]
-
-/** The rooms of src/db/. */
-const DB_LEVELS: Record<string, RegExp>[] = [
-  { connection: /^connection\// },
-  { cluster: /^cluster\//, lists: /^lists\// },
-  { changes: /^changes\// },
-  { ledger: /^ledger\// },
-  { schema: /^schema\// },
-  { quotas: /^quotas\// },
-  { reservations: /^reservations\// },
-  { usage: /^usage\//, outbox: /^outbox\//, plans: /^plans\//, pauses: /^pauses\// },
-  { breaker: /^breaker\// },
-  { webhooks: /^webhooks\//, users: /^users\// },
-  { verify: /^verify\//, backup: /^backup\// },
-  { embedded: /^embedded\// },
-]
-
-/** The rooms of src/http/: what all rooms share, then the resources, of which some show parts of others. */
-const HTTP_LEVELS: Record<string, RegExp>[] = [
-  { door: /^door\//, platform: /^platform\//, tls: /^tls\.ts$/ },
-  { references: /^references\//, listener: /^listener\.ts$/ },
-  { auth: /^auth\// },
-  { changes: /^changes\// },
-  { context: /^context\.ts$/ },
-  { resource: /^resource\// },
-  {
-    callers: /^callers\//,
-    ...{
-      audit: /^audit\//,
-      breaker: /^breaker\//,
-      console: /^console\//,
-      customers: /^customers\//,
-      denials: /^denials\//,
-    },
-    ...{ events: /^events\//, 'increase-requests': /^increase-requests\//, notifications: /^notifications\// },
-    ...{ operations: /^operations\//, pauses: /^pauses\//, reservations: /^reservations\//, usage: /^usage\// },
-    webhooks: /^webhooks\//,
-  },
-  { sender: /^sender\// },
-  { quotas: /^quotas\// },
-  { plans: /^plans\//, transfers: /^transfers\// },
-  { users: /^users\// },
-  { exports: /^exports\//, overview: /^overview\//, search: /^search\// },
-  { server: /^server\.ts$/ },
-]
-
-/**
- * The rooms of console/src/ likewise. The language decides about formats and texts. The model takes records of the API, whose
- * types stand beside what calls it, so it is above `api`; the session makes the calls that need a token.
- */
-const CONSOLE_LEVELS: Record<string, RegExp>[] = [
-  { language: /^texts\/language\.ts$/ },
-  { formats: /^formats\.ts$/, api: /^api\// },
-  { texts: /^texts\//, model: /^model\// },
-  { session: /^session\// },
-  { queries: /^queries\// },
-  { components: /^components\// },
-  { pages: /^pages(?:\.tsx$|\/)/ },
-  { search: /^search\// },
-  { shell: /^shell\// },
-  { app: /^app\.tsx$/ },
-  { root: /^root\.tsx$/ },
-  { main: /^(?:main\.ts|languages\.d\.ts)$/ },
-]
+const [LEVELS, DB_LEVELS] = [levelsOf('src'), levelsOf('src/db')]
 
 /** Packages that the domain may import: no I/O, no clock, no types of Node.js. */
 const PURE_PACKAGES = new Set([
@@ -135,13 +43,11 @@ const clientFiles = readSources('client/src').filter(({ path }) => path !== 'cli
 const all = [...server, ...consoleFiles, ...clientFiles]
 const inRoom = (room: string) => server.filter(({ path }) => path.startsWith(`src/${room}/`))
 
+/** A room is a folder, or a file. One within another room is on a lower level, and found first. */
 function roomOf(path: string, levels: typeof LEVELS): { name: string; level: number } | undefined {
-  for (const [level, rooms] of levels.entries()) {
-    for (const [name, pattern] of Object.entries(rooms)) {
-      if (pattern.test(path)) return { name, level }
-    }
-  }
-  return undefined
+  return levels
+    .flatMap((rooms, level) => rooms.map(name => ({ name, level })))
+    .find(({ name }) => path.startsWith(`${name}/`) || path.startsWith(`${name}.`))
 }
 
 /** The lines of a file, without its comments, that match a pattern. */
@@ -150,27 +56,22 @@ function linesWith({ path, code }: SourceFile, pattern: RegExp): string[] {
 }
 
 describe.each([
-  { folder: 'src/', files: server, levels: LEVELS },
-  { folder: 'src/domain/', files: inRoom('domain'), levels: DOMAIN_LEVELS },
-  { folder: 'src/admin/', files: inRoom('admin'), levels: ADMIN_LEVELS },
-  { folder: 'src/db/', files: inRoom('db'), levels: DB_LEVELS },
-  { folder: 'src/http/', files: inRoom('http'), levels: HTTP_LEVELS },
-  { folder: 'console/src/', files: consoleFiles, levels: CONSOLE_LEVELS },
-])('in $folder', ({ folder, files, levels }) => {
-  const room = (path: string) => (path.startsWith(folder) ? roomOf(path.slice(folder.length), levels) : undefined)
+  { folder: 'src', files: server },
+  ...['domain', 'admin', 'db', 'http'].map(room => ({ folder: `src/${room}`, files: inRoom(room) })),
+  { folder: 'console/src', files: consoleFiles },
+])('in $folder', ({ folder, files }) => {
+  const levels = levelsOf(folder)
+  const room = (path: string) =>
+    path.startsWith(`${folder}/`) ? roomOf(path.slice(folder.length + 1), levels) : undefined
+  const line = `the line "${folder}:" below "What may import what" in docs/architecture.md`
 
-  test('every file belongs to a room', () => {
+  test('every file belongs to a room, and every room has a file', () => {
     expect(files.length).toBeGreaterThan(20)
-    expect(files.filter(({ path }) => room(path) === undefined).map(({ path }) => path)).toEqual([])
-  })
-
-  test('the architecture shows these levels', () => {
-    const text = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
-    const [, shown = ''] = text.split(`\n${folder.slice(0, -1)}: `)
-    const [line = ''] = shown.split(/\n(?! )/)
-    expect(line.split('<').map(rooms => rooms.trim().split(/\s+/).toSorted())).toEqual(
-      levels.map(rooms => Object.keys(rooms).toSorted()),
-    )
+    const without = files.filter(({ path }) => room(path) === undefined).map(({ path }) => path)
+    expect(without, `Name the room, after those that it imports, in ${line}`).toEqual([])
+    const found = new Set(files.map(({ path }) => room(path)?.name))
+    const empty = levels.flat().filter(name => !found.has(name))
+    expect(empty, `Take the room out of ${line}`).toEqual([])
   })
 
   test('rooms import lower rooms only', () => {
@@ -178,11 +79,11 @@ describe.each([
       imports
         .filter(target => {
           const [from, to] = [room(path), room(target)]
-          return to !== undefined && from?.name !== to.name && to.level >= (from?.level ?? 0)
+          return from !== undefined && to !== undefined && from.name !== to.name && to.level >= from.level
         })
         .map(target => `${path} imports ${target}`),
     )
-    expect(wrong).toEqual([])
+    expect(wrong, `Move what both need to a lower room, or the importer to a higher level in ${line}`).toEqual([])
   })
 })
 
