@@ -100,7 +100,7 @@ test('the domain and the rules of the console do no I/O, wait for nothing and re
   const waits = /\basync\b|\bawait\b|\bPromise\b/
   const globals =
     /\bBuffer\b|\bprocess\.|\bNodeJS\b|\bfetch\(|\bconsole\.|\b(?:document|window|location|\w+Storage)\.(?!ts')/
-  expect(impure).toEqual([])
+  expect(impure, 'A package that is pure is in PURE_PACKAGES here.').toEqual([])
   expect(rules.flatMap(file => [clocks, waits, globals].flatMap(pattern => linesWith(file, pattern)))).toEqual([])
 })
 
@@ -175,7 +175,8 @@ test('each list of the database has a test of its plan, but for those of webhook
   const lists = inRoom('db').flatMap(({ code }) => [...code.matchAll(/^export (?:async )?function (list[A-Z]\w+)/gm)])
   const names = lists.flatMap(([, name = '']) => (/^list(?:Stored)?Webhooks$/.test(name) ? [] : [name]))
   expect(names.length).toBeGreaterThan(5)
-  expect(names.filter(name => !tests.some(({ code }) => code.includes(`${name}(`)))).toEqual([])
+  const without = names.filter(name => !tests.some(({ code }) => code.includes(`${name}(`)))
+  expect(without, 'Add a case to a list of test/db/*-plans.test.ts.').toEqual([])
 })
 
 const STATEMENT = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
@@ -185,7 +186,10 @@ test('SQL stays in src/db', () => {
   const wrong = server
     .filter(({ path }) => !path.startsWith('src/db/'))
     .filter(file => literals(file).some(literal => STATEMENT.test(literal)))
-  expect(wrong.map(({ path }) => path)).toEqual([])
+  expect(
+    wrong.map(({ path }) => path),
+    'Move the statement to src/db.',
+  ).toEqual([])
 })
 
 /** What only SQL has, in text of which □ stands for a part. */
@@ -215,7 +219,8 @@ test('SQL is put together by the tag `sql` only, whose type admits no text of a 
   const untagged = inRoom('db').flatMap(({ path, texts }) =>
     texts.filter(text => text.tag !== 'sql' && looksLikeSql(text)).map(text => ({ path, ...text })),
   )
-  expect(untagged.filter(({ text }) => !SHOWN.has(text))).toEqual([])
+  const composed = untagged.filter(({ text }) => !SHOWN.has(text))
+  expect(composed, 'Give it the tag `sql`. Text that is shown to people only is in SHOWN here.').toEqual([])
   expect(new Set(untagged.map(({ text }) => text))).toEqual(SHOWN)
 })
 
@@ -250,7 +255,11 @@ test('how long a process remembers what may end is said in one place', () => {
   const found = server.flatMap(file => linesWith(file, declared))
   const isOther = (line: string) => TIMES_OF_OTHERS.test(line) && FILES_OF_OTHERS.test(line)
   expect(found.filter(isOther).length).toBeGreaterThan(3)
-  expect(found.filter(line => !isOther(line))).toEqual([])
+  const here = 'It belongs to src/domain/time/memories.ts. Other times are in TIMES_OF_OTHERS and FILES_OF_OTHERS here.'
+  expect(
+    found.filter(line => !isOther(line)),
+    here,
+  ).toEqual([])
 })
 
 test('the engine knows no HTTP', () => {
@@ -283,7 +292,8 @@ test('each form in a dialog keeps it open on Escape while it has input', () => {
     ({ text, path }) => /<form\b|\/form\.tsx'/.test(text) && /\bonChange=/.test(text) && !FORMS_OF_PAGES.test(path),
   )
   expect(forms.length).toBeGreaterThan(10)
-  expect(forms.filter(({ text }) => !/\buseDialogInput\(/.test(text)).map(({ path }) => path)).toEqual([])
+  const closed = forms.filter(({ text }) => !/\buseDialogInput\(/.test(text)).map(({ path }) => path)
+  expect(closed, 'Call useDialogInput. A form of a page is in FORMS_OF_PAGES here.').toEqual([])
 })
 
 test('the console renders no text as HTML', () => {

@@ -130,13 +130,16 @@ test.each([`/requests?request=${open}&of=66`, '/pauses?pause=new&for=66', `/webh
   },
 )
 
-/** What is cut off or scrolls sideways in a part of a page, which may hide what is too wide. */
+/** The widest element that is cut off or scrolls sideways in a part of a page, which may hide what is too wide. */
 function overflowing(part: Locator): Promise<string[]> {
   return part.evaluateAll(parts =>
     parts.flatMap(one =>
       [...one.querySelectorAll('*')]
-        .filter(element => element.getBoundingClientRect().right > one.getBoundingClientRect().right + 0.5)
-        .map(element => element.outerHTML.slice(0, 200)),
+        .map(element => ({ element, box: element.getBoundingClientRect() }))
+        .filter(({ box }) => box.right > one.getBoundingClientRect().right + 0.5)
+        .sort((first, second) => second.box.width - first.box.width)
+        .slice(0, 1)
+        .map(({ element }) => element.outerHTML.slice(0, 200)),
     ),
   )
 }

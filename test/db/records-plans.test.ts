@@ -139,11 +139,13 @@ const TABLES = [
 
 /** The pages of 8 KiB that a page of a list may read: those of its rows, or of the rows that it may scan. */
 const FEW = 250
+/** Of a page that reads each log of changes. */
+const OF_LOGS = 32 * (LOGGED_RESOURCES.length + 1)
 const SCAN = 2_500
 /** Of each customer that is passed over, a page of its row, and of the index of plans. */
 const SCAN_OF_CUSTOMERS = 25_000
 
-const changes = (what: string, filter: AuditFilter, after?: AuditKey, blocks = FEW): PlanCase => [
+const changes = (what: string, filter: AuditFilter, after?: AuditKey, blocks = OF_LOGS): PlanCase => [
   `changes ${what}`,
   on => listChanges(on, filter, { after, size: 20, now: NOW }),
   { blocks },

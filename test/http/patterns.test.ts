@@ -27,7 +27,8 @@ test('a cursor can hold the longest filters of its list', async () => {
     const bytesOf = ({ name, schema }: (typeof operations)[number]['parameters'][number]) =>
       name.length + 6 + (schema.maxLength ?? 32) * 4
     const bytes = query.reduce((sum, parameter) => sum + bytesOf(parameter), 500)
-    expect(Number(/\{1,(\d+)\}/.exec(pattern)?.[1]), path).toBeGreaterThan((bytes * 4) / 3)
+    const message = `${path}: the bound of "cursor" in src/contract/patterns.ts`
+    expect(Number(/\{1,(\d+)\}/.exec(pattern)?.[1]), message).toBeGreaterThan((bytes * 4) / 3)
   }
 })
 

@@ -40,14 +40,23 @@ const FIND_OVERFLOW = `(async fonts => {
     const beyond = [...document.querySelectorAll('body *')].filter(
       element => element.getBoundingClientRect().right > innerWidth + 0.5,
     )
-    const describe = element => element.tagName + '.' + element.className + ': ' + element.textContent.slice(0, 40)
-    found[font] = ['the page', ...beyond.map(describe)]
+    // Others are beyond it because they hold the widest, or stand behind it.
+    const [outermost = document.body] = beyond
+    const inner = [...outermost.querySelectorAll('*')].filter(element => element.children.length === 0)
+    const text = new Range()
+    const widthOf = element => {
+      // The head of a column is as wide as its widest cell, its text is not.
+      text.selectNodeContents(element)
+      return (element.hasChildNodes() ? text : element).getBoundingClientRect().width
+    }
+    const [widest = outermost] = inner.sort((one, other) => widthOf(other) - widthOf(one))
+    found[font] = [Math.round(widthOf(widest)) + ' px', widest.outerHTML.slice(0, 200)]
   }
   document.adoptedStyleSheets = before
   return found
 })(${JSON.stringify(FONTS)})`
 
-/** Fails if the page scrolls horizontally in one of the fonts, and names the elements beyond the viewport. */
+/** Fails if the page scrolls horizontally in one of the fonts, and names the widest element of what is beyond the viewport. */
 export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   if (!(await page.evaluate(IS_REGISTERED))) await page.evaluate(REGISTER)
   expect(await page.evaluate(FIND_OVERFLOW), `${page.url()} at ${page.viewportSize()?.width} px, by font`).toEqual({})
