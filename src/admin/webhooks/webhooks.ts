@@ -1,6 +1,6 @@
 /** What administrators do with webhooks, and how the service disables one. */
 
-import { insertChanges, nextVersion } from '../../db/changes/insert.ts'
+import { type ChangeAuthor, insertChanges, nextVersion } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
 import { appendSystemEvent } from '../../db/outbox/writes.ts'
 import { movePending, restartPending } from '../../db/webhooks/maintenance.ts'
@@ -180,20 +180,17 @@ export async function disableWebhook(
   await appendSystemEvent(tx, shardOfWebhook(id), disablingOf(webhook, reason), now)
 }
 
-/** Who makes a change; the service itself has no request. */
-type Recorder = Omit<Author, 'requestId'> & { requestId: string | null }
-
 /** Records a change in the webhook's history, as the API shows the webhook before and after. */
 async function record(
   tx: Transaction,
   action: ActionOn<'webhook'>,
   before: Webhook | null,
   after: Webhook | null,
-  recorder: Recorder,
+  author: ChangeAuthor,
 ): Promise<void> {
   const id = (after ?? before)?.id
   if (id === undefined) throw new Error('a change has a webhook before or after it')
-  const shown = (webhook: Webhook | null) => webhook && webhookView(webhook, recorder.now)
+  const shown = (webhook: Webhook | null) => webhook && webhookView(webhook, author.now)
   const change = { version: await nextVersion(tx, 'webhook', id), action, before: shown(before), after: shown(after) }
-  await insertChanges(tx, 'webhook', [{ id, ...change }], recorder)
+  await insertChanges(tx, 'webhook', [{ id, ...change }], author)
 }

@@ -22,7 +22,7 @@ export type NewChange<Resource extends LoggedResource> = Change & {
 } & FurtherColumns<Resource>
 
 /** The subject that makes a change, when, and the request that asks for it; null: the service makes it by itself. */
-interface ChangeAuthor {
+export interface ChangeAuthor {
   now: EpochMs
   actor: string
   requestId: string | null

@@ -31,18 +31,11 @@ const untilOf = (until: string | null = null) => until && formatTimestamp(until)
 
 const CONTENTS: Readonly<Record<Change['resource'], (props: ChangeProps) => ReactNode>> = {
   quota: QuotaChange,
-  webhook: ({ change }) => (
-    <>
-      {labelOf(change)}
-      <WebhookChanges change={change} />
-    </>
-  ),
-  plan: ({ change }) => (
-    <>
-      {labelOf(change)}
-      {change.action !== 'archived' && <PlanChanges before={change.before ?? {}} after={change.after ?? {}} />}
-    </>
-  ),
+  webhook: ({ change }) => [labelOf(change), <WebhookChanges key="changes" change={change} />],
+  plan: ({ change: { action, before, after } }) => [
+    texts.changes.actions[action],
+    action !== 'archived' && <PlanChanges key="changes" before={before ?? {}} after={after ?? {}} />,
+  ],
   breaker: BreakerChange,
   pause: ({ change }) =>
     change.action === 'created'

@@ -1,5 +1,4 @@
 import { type ComponentType, lazy, Suspense } from 'react'
-import { useLocation } from 'wouter'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
@@ -19,7 +18,6 @@ const TABS = [
 /** The signed-in user's own page: title, tabs and the content of the current tab. */
 export default function MyQuotasPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
   const { user_id } = useCaller()
-  const [location] = useLocation()
   if (user_id === null) throw new Error('the page needs a caller with a user id')
   const user = { user_id, isOwn: true }
   return (
@@ -29,7 +27,7 @@ export default function MyQuotasPage({ Content }: { Content: ComponentType<{ use
           <AskForMore user={user} />
         </Suspense>
       </PageTitle>
-      <TabNav label={sections} tabs={TABS.map(tab => ({ ...tab, isCurrent: tab.href === location }))} />
+      <TabNav label={sections} tabs={TABS} />
       <Content key={user_id} user={user} />
     </>
   )

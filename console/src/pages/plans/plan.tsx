@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
-import { useLocation, useParams } from 'wouter'
+import { useParams } from 'wouter'
 import { isNotFound } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
@@ -27,7 +27,6 @@ export default function PlanPage({ Content }: { Content: PlanTab }) {
 }
 
 function Frame({ id, Content }: { id: number; Content: PlanTab }) {
-  const [location] = useLocation()
   const plan = useQuery(queryOf('GET /admin/plans/{id}', { id }))
   const mayChange = may(useCaller(), 'change')
   if (isNotFound(plan.error)) return <NotFound />
@@ -37,7 +36,7 @@ function Frame({ id, Content }: { id: number; Content: PlanTab }) {
     { label: page.tabs.overview, href: base },
     ...(canEdit ? [{ label: page.tabs.edit, href: `${base}/edit` }] : []),
     { label: page.tabs.history, href: `${base}/history` },
-  ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
+  ]
   return (
     <>
       <PageTitle

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ComponentType, useState } from 'react'
-import { Link, useLocation, useParams } from 'wouter'
+import { Link, useParams } from 'wouter'
 import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
@@ -20,7 +20,6 @@ import { GrantAction } from './grant-action.tsx'
 export default function UserPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
   const { id = '' } = useParams<{ id: string }>()
   const caller = useCaller()
-  const [location] = useLocation()
   const user_id = uint(id)
   const called = useCalled(user_id)
   const [done, setDone] = useState('')
@@ -33,7 +32,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
     { label: labels.transfers, href: `/users/${user_id}/transfers` },
     { label: labels.changes, href: `/users/${user_id}/changes` },
     { label: labels.profile, href: `/users/${user_id}/profile` },
-  ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
+  ]
   return (
     <>
       <PageTitle title={title(user_id, called)}>

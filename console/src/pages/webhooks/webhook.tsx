@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
-import { useLocation, useParams } from 'wouter'
+import { useParams } from 'wouter'
 import { isNotFound } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
@@ -23,7 +23,6 @@ export default function WebhookPage({ Content }: { Content: WebhookTab }) {
 }
 
 function Frame({ id, Content }: { id: number; Content: WebhookTab }) {
-  const [location] = useLocation()
   const webhook = useQuery(queryOf('GET /admin/webhooks/{id}', { id }))
   if (isNotFound(webhook.error)) return <NotFound />
   const { page } = texts.webhooks
@@ -33,7 +32,7 @@ function Frame({ id, Content }: { id: number; Content: WebhookTab }) {
     { label: page.tabs.deliveries, href: base },
     { label: page.tabs.settings, href: `${base}/settings` },
     { label: page.tabs.history, href: `${base}/history` },
-  ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
+  ]
   return (
     <>
       <PageTitle title={webhook.data?.description ?? page.unnamed(id)} about={about} />
