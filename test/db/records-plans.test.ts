@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf } from '../../bench/explain.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
-import { CHANGE_LOGS, LOGGED_RESOURCES } from '../../src/db/changes/logs.ts'
+import { CHANGE_LOGS, LOGGED_RESOURCES, type LoggedResource } from '../../src/db/changes/logs.ts'
 import { removeOldChanges } from '../../src/db/changes/retention.ts'
 import { listPauses, type PauseFilter } from '../../src/db/pauses/lists.ts'
 import { readActivePauses, removeEndedPauses } from '../../src/db/pauses/pauses.ts'
@@ -104,21 +104,24 @@ await fill(`insert into quota_change (shard, quota_id, version, action, at, acto
       case when n > ${CHANGES - 20} then 'rare' else 'busy' end, 'r' || n, null,
       jsonb_build_object('user_id', case when n > ${CHANGES - 20} then 7 else n end)
     from generate_series(1, ${CHANGES}) n`)
-/** Changes of other records: the table, the columns of its key, and their values. */
-const OTHER_CHANGES = [
-  ['webhook_change', 'shard, webhook_id, version', "0, 64, n, 'w'"],
-  ['plan_change', 'shard, plan_id, version', "0, 1, n, 'p'"],
-  ['pause_change', 'shard, pause_id, version, user_id', "0, n, 1, n % 1000, 's'"],
-  [
-    'increase_request_change',
-    'shard, increase_request_id, version, user_id',
-    "n % 64, n * 64 + n % 64, 1, n % 1000, 'i'",
-  ],
-  ['profile_change', 'shard, user_id, version', "n % 64, n, 1, 'p'"],
-] as const
-for (const [table, key, values] of OTHER_CHANGES)
-  await fill(`insert into ${table} (${key}, request_id, action, at, actor, after)
-    select ${values} || n, 'updated', ${AT} - n * interval '1 s', 'busy', '{}' from generate_series(1, 8000) n`)
+/** Changes of other records: the shard, the id, the version and the user, if that is a column, of each row. */
+const OTHER_CHANGES: Record<Exclude<LoggedResource, 'quota'>, string> = {
+  profile: 'n % 64, n, 1',
+  address: 'n % 64, n, 1',
+  webhook: '0, 64, n',
+  plan: '0, 1, n',
+  breaker: '0, 0, n',
+  pause: '0, n, 1, n % 1000',
+  increase_request: 'n % 64, n * 64 + n % 64, 1, n % 1000',
+}
+for (const resource of LOGGED_RESOURCES) {
+  if (resource === 'quota') continue
+  const { table, id, user } = CHANGE_LOGS[resource]
+  const columns = user === undefined || id === 'user_id' ? '' : ', user_id'
+  await fill(`insert into ${table} (shard, ${id}, version${columns}, request_id, action, at, actor, after)
+    select ${OTHER_CHANGES[resource]}, '${resource[0]}' || n, 'updated', ${AT} - n * interval '1 s', 'busy', '{}'
+    from generate_series(1, 8000) n`)
+}
 await fill(`insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
     select n % 64, n, ${AT} - n * interval '1 s', 'busy', 'e' || n, false from generate_series(1, 8000) n`)
 
@@ -139,16 +142,17 @@ const TABLES = [
 
 /** The pages of 8 KiB that a page of a list may read: those of its rows, or of the rows that it may scan. */
 const FEW = 250
-/** Of a page that reads each log of changes. */
-const OF_LOGS = 32 * (LOGGED_RESOURCES.length + 1)
+/** Of a page of a log of changes, and of one that reads each log and the erasures. */
+const OF_LOG = 32
+const OF_LOGS = OF_LOG * (LOGGED_RESOURCES.length + 1)
 const SCAN = 2_500
 /** Of each customer that is passed over, a page of its row, and of the index of plans. */
 const SCAN_OF_CUSTOMERS = 25_000
 
-const changes = (what: string, filter: AuditFilter, after?: AuditKey, blocks = OF_LOGS): PlanCase => [
+const changes = (what: string, filter: AuditFilter, after?: AuditKey, blocks?: number): PlanCase => [
   `changes ${what}`,
   on => listChanges(on, filter, { after, size: 20, now: NOW }),
-  { blocks },
+  { blocks: blocks ?? (filter.resource === undefined ? OF_LOGS : FEW) },
 ]
 const requests = (what: string, filter: IncreaseRequestFilter, before = (REQUESTS + 1) * 64): PlanCase => [
   `requests: ${what}`,
@@ -201,7 +205,8 @@ testPlans(db, TABLES, [
   changes('of an id that is nowhere, of any resource', { thing_id: 1_000_000_007 }, undefined, SCAN),
   changes('of the increase requests of a user', { user_id: 7, resource: 'increase_request' }),
   changes('of a user', { user_id: 7 }),
-  changes('of the profile of a user', { user_id: 7, resource: 'profile' }),
+  changes('of the profile of a user', { user_id: 7, resource: 'profile' }, undefined, OF_LOG),
+  changes('of the address of a user', { user_id: 7, resource: 'address' }, undefined, OF_LOG),
   changes('of a request among profiles', { request_id: 'p7', resource: 'profile' }),
   changes('of a rare actor among profiles', { actor: 'rare', resource: 'profile' }),
   changes('of a request', { request_id: 'r7', resource: 'quota' }),

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
+import { CHANGE_LOGS } from '../../src/db/changes/logs.ts'
 import type { Page, Slice } from '../../src/db/lists/pages.ts'
 import { listPauses } from '../../src/db/pauses/lists.ts'
 import { listDenials } from '../../src/db/reservations/denials.ts'
@@ -144,14 +145,7 @@ const ofSender = (condition: string) =>
 const byId = (table: string, condition = 'true') =>
   names(`select id::text as name from ${table} where ${condition} order by id desc`)
 const changesIn = [
-  ...['quota', 'webhook', 'plan', 'pause', 'increase_request'].map(name => [
-    name,
-    `${name}_change`,
-    `${name}_id`,
-    'version',
-    'at',
-  ]),
-  ['profile', 'profile_change', 'user_id', 'version', 'at'],
+  ...Object.entries(CHANGE_LOGS).map(([resource, { table, id }]) => [resource, table, id, 'version', 'at']),
   ['user', 'erasure', 'user_id', '0', 'requested_at'],
 ].map(
   ([resource, table, id, version, time]) =>
