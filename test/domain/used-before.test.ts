@@ -80,8 +80,9 @@ function aUser() {
       const { quota } = roll(stored, now)
       const giver = { ...quota, used: quota.used - (quota.window_no === entry.window_no ? back : 0) }
       put(giver)
-      for (const later of quotas) {
-        const without = withoutReturned(roll(later, now).quota, giver, entry, back)
+      const rolled = quotas.map(one => roll(one, now).quota)
+      for (const later of rolled) {
+        const without = withoutReturned(later, giver, entry, back, rolled)
         if (without !== null) put(without.quota)
       }
     },
@@ -261,6 +262,15 @@ describe('a plan that is taken away and given again', () => {
     }
     expect(user.give({ period: 'day' }, NOW + 4 * DAY_MS).slots).toMatchObject([{ carried: 0 }])
   })
+})
+
+test('what was handed on and comes back is less also where it came by way of a quota of another day', () => {
+  const user = sender({ period: null })
+  user.send(100, NOW + 5 * DAY_MS, true)
+  user.give({ anchor: '16' }, NOW + 9 * DAY_MS)
+  expect(user.give({}, NOW + 19 * DAY_MS).slots).toMatchObject([{ carried: 100 }])
+  user.takeBack(0, 100, NOW + 20 * DAY_MS)
+  expect(user.current?.used).toBe(0)
 })
 
 describe('a fresh start', () => {

@@ -244,8 +244,9 @@ async function lowerOpenings(
   { now, actor }: Author,
 ): Promise<Change[]> {
   const changes: Change[] = []
-  for (const before of stored) {
-    const without = withoutReturned(roll(before, now).quota, giver, transfer, units)
+  const rolled = stored.map(quota => roll(quota, now).quota)
+  for (const [index, before] of stored.entries()) {
+    const without = withoutReturned(rolled[index] ?? before, giver, transfer, units, rolled)
     if (without === null) continue
     await returnOpening(tx, before, without.less, now)
     const marks = { version: before.version + 1, updated_at: now, updated_by: actor }

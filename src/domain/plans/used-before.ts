@@ -123,25 +123,42 @@ function isLonger({ period }: Quota, slot: PlannedFields): boolean {
  * or its first window is over.
  *
  * @param giver that gave the units, as it ended
+ * @param others of the user, among which are those by way of which it may have begun with them. They must be rolled
  */
 export function withoutReturned(
   quota: Quota,
   giver: Quota,
-  { at, window_no }: Pick<Transfer, 'at' | 'window_no'>,
+  transfer: Pick<Transfer, 'at' | 'window_no'>,
   units: number,
+  others: readonly Quota[],
 ) {
   const carried_from = carriedIn(quota)
   const part = carried_from.find(({ quota_id }) => quota_id === giver.id)
-  if (part === undefined || window_no !== giver.window_no) return null
-  const calendar = calendarOf(quota)
-  const isBefore = calendar !== null && at < usageBucketOf(lastBoundary(calendar, quota.created_at))
-  if (isBefore && isLonger(giver, quota)) return null
+  if (part === undefined || !beganWith(quota, giver, transfer, others)) return null
   const less = Math.min(part.units, units)
   const rest = carried_from.map(one => (one === part ? { ...one, units: one.units - less } : one))
   const opening = { carried: sum(rest.map(one => one.units)), carried_from: rest }
   const plan = quota.plan && { ...quota.plan, ...opening }
   const former = quota.former && { ...quota.former, ...opening }
   return { quota: { ...quota, used: quota.used - less, plan, former }, less }
+}
+
+/** Of a longer window, only what was given since its own began is in it, or was in one between both that was open when it was made. */
+function beganWith(
+  quota: Quota,
+  giver: Quota,
+  transfer: Pick<Transfer, 'at' | 'window_no'>,
+  others: readonly Quota[],
+): boolean {
+  const isCarried = carriedIn(quota).some(({ quota_id }) => quota_id === giver.id)
+  if (!isCarried || transfer.window_no !== giver.window_no) return false
+  const calendar = calendarOf(quota)
+  const isBefore = calendar !== null && transfer.at < usageBucketOf(lastBoundary(calendar, quota.created_at))
+  if (!isBefore || !isLonger(giver, quota)) return true
+  const between = others.filter(({ id }) => giver.id < id && id < quota.id)
+  return between.some(
+    via => !isLonger(via, quota) && isOpen(via, quota.created_at) && beganWith(via, giver, transfer, between),
+  )
 }
 
 /** What the window began with. */
