@@ -105,6 +105,19 @@ test('a request that is not plain goes to Node.js after the answers before it, w
   await expect.poll(bodies).toEqual(['<0>', '<1>'])
 })
 
+test('goes to Node.js once, also when all that filled it is answered at once', async () => {
+  const { client, adopted, ids: takenIds, taken, turns } = await startConnection()
+  client.write(`${ids(MAX_UNANSWERED).map(plain).join('')}GET / HTTP/1.1\r\n\r\n`)
+  for (let turn = 0; turn < MAX_UNANSWERED / 4; turn++) {
+    await expect.poll(() => turns.length).toBeGreaterThan(turn)
+    turns[turn]?.turn()
+  }
+  expect(takenIds()).toEqual(ids(MAX_UNANSWERED))
+  for (const { answer } of taken.toReversed()) answer(200, '', '')
+  expect(adopted).toHaveLength(1)
+  adopted[0]?.destroy()
+})
+
 test('a token that is being verified holds its connection; one that is refused goes to Node.js', async () => {
   const verified = Promise.withResolvers<void>()
   let isKnown = false
@@ -254,4 +267,45 @@ test('at a stop, what is due is answered, and the connection ends', async () => 
   answerAll()
   await closeOf(client)
   expect(text()).toContain('connection: close\r\n')
+})
+
+test('at a stop, what was sent ahead is answered, only the last answer says that it is the last, and no request is taken after it', async () => {
+  const { client, parts, connection, taken, ids: takenIds, bodies, text } = await startConnection()
+  client.write(plain('0') + plain('1'))
+  await expect.poll(takenIds).toEqual(['0', '1'])
+  const calls = taken.slice()
+  parts.isClosing = true
+  connection.close()
+  for (const { id, answer } of calls) answer(200, '', `<${id}>`)
+  client.write(plain('2'))
+  await closeOf(client)
+  expect(takenIds()).toEqual(['0', '1'])
+  expect(bodies()).toEqual(['<0>', '<1>'])
+  expect(text().match(/connection: close/g)).toHaveLength(1)
+  expect(text().indexOf('connection: close')).toBeGreaterThan(text().indexOf('<0>'))
+})
+
+test('at a stop, a request that has arrived is answered by the door before the last answer, or not taken', async () => {
+  const { client, parts, connection, taken, turns, bodies, ids: takenIds, text } = await startConnection()
+  client.write(ids(6).map(plain).join(''))
+  await expect.poll(() => turns.length).toBe(1)
+  parts.isClosing = true
+  connection.close()
+  for (const { id, answer } of taken.slice()) answer(200, '', `<${id}>`)
+  turns[0]?.turn()
+  await closeOf(client)
+  expect(takenIds()).toEqual(ids(4))
+  expect(bodies()).toEqual(ids(4).map(id => `<${id}>`))
+  expect(text()).toMatch(/connection: close\r\n[^H]*<3>$/)
+})
+
+test('a token that is not known even when it was verified goes to Node.js', async () => {
+  let asked = 0
+  const { client, adopted } = await startConnection(() => {
+    asked += 1
+    return Promise.resolve()
+  })
+  client.write(plain('0'))
+  await expect.poll(() => adopted.length).toBe(1)
+  expect(asked).toBe(2)
 })

@@ -22,13 +22,35 @@ interface Seen {
 
 const LIMITS = { idleMs: 72_000, stallMs: 30_000, isTls: false }
 
-/** A server that answers each request with what it took it for, and notes that. */
-function startEcho(hasDoor: boolean) {
+/**
+ * A server that answers each request with what it took it for, and notes that. What follows an answer after which the connection closes
+ * is not noted: whether Node.js still reads it depends on how much arrives at once.
+ */
+function startEcho(hasDoor: boolean, ownTake?: TakePlainCall) {
   const seen: Seen[] = []
   let plain = 0
-  const server = createServer((request, response) => {
-    const { authorization, 'x-request-id': id, 'content-length': length } = request.headers
-    seen.push({ url: `${request.method} ${request.url}`, authorization, requestId: id?.toString(), length })
+  let waiting: (() => void)[] = []
+  let before = 0
+  // All at once, when no more come: so that some connections fill up.
+  function answerAll() {
+    if (waiting.length > before) {
+      before = waiting.length
+      setImmediate(setImmediate, answerAll)
+      return
+    }
+    const answers = waiting.toReversed()
+    waiting = []
+    before = 0
+    for (const answer of answers) answer()
+  }
+  const closing = new WeakSet<object>()
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    const { host, authorization, 'x-request-id': id, 'content-length': length } = request.headers
+    // Node.js requires it by default, and closes.
+    if (host === undefined) response.shouldKeepAlive = false
+    if (!closing.has(request.socket))
+      seen.push({ url: `${request.method} ${request.url}${host === undefined ? ' without host' : ''}`, authorization, requestId: id?.toString(), length })
+    if (!response.shouldKeepAlive) closing.add(request.socket)
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => response.end(Buffer.concat(chunks)))
@@ -43,10 +65,11 @@ function startEcho(hasDoor: boolean) {
       requestId,
       length: String(contentLength),
     })
-    answer(200, '', body.toString('latin1'))
+    const text = body.toString('latin1')
+    if (waiting.push(() => answer(200, '', text)) === 1) setImmediate(answerAll)
     return true
   }
-  door?.open(take)
+  door?.open(ownTake ?? take)
   return { server, seen, plain: () => plain }
 }
 
@@ -92,13 +115,14 @@ test('the same bytes are the same requests', { timeout: 60_000 + Number(DOOR_SEC
   expect(door.plain()).toBeGreaterThan(100)
 })
 
+const PLAIN =
+  'POST /api/sms/sender/quota/check HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+
 test('a server that closes ends what is idle, and closeAllConnections the rest', async () => {
   const { server } = startEcho(true)
   const url = await urlOf(server)
   const idle = connect(Number(new URL(url).port), '127.0.0.1')
-  idle.write(
-    'POST /api/sms/sender/quota/check HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
-  )
+  idle.write(PLAIN)
   await once(idle, 'data')
   const stubborn = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
   stubborn.on('error', () => {}).write('POST')
@@ -108,6 +132,19 @@ test('a server that closes ends what is idle, and closeAllConnections the rest',
   server.closeAllConnections()
   await closed
   stubborn.destroy()
+})
+
+test('a client that has sent all gets what Node.js answers a request that is not plain', async () => {
+  const { server, seen } = startEcho(true, async ({ socket }) => {
+    await once(socket, 'end')
+    throw new Error('refused')
+  })
+  const socket = connect({ port: Number(new URL(await urlOf(server)).port), host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(PLAIN)
+  let text = ''
+  for await (const chunk of socket.setEncoding('latin1')) text += chunk
+  expect(seen.map(({ url }) => url)).toEqual(['POST /api/sms/sender/quota/check'])
+  expect(text).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })

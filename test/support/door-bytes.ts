@@ -57,6 +57,12 @@ const body = fc.oneof(
   fc.nat(200).map(length => 'x'.repeat(length + 1)),
 )
 
+const PLAIN: Request = {
+  line: `POST ${PATH}/check HTTP/1.1`,
+  headers: ['Host: test', 'Authorization: Bearer a', 'Content-Type: application/json', 'Content-Length: 2'],
+  body: '{}',
+}
+
 const request: fc.Arbitrary<Request> = fc
   .record({
     line: fc.oneof({ weight: 9, arbitrary: plainLine }, { weight: 1, arbitrary: oddLine }),
@@ -87,6 +93,8 @@ const change = fc.record({ at: fc.nat(4_000), kind: fc.constantFrom('drop', 'dou
 /** Pieces in which a client sends some requests, one after the other, perhaps with a damaged byte. */
 export const pieces: fc.Arbitrary<Buffer[]> = fc
   .record({
+    // Now and then as many plain ones first as fill the connection.
+    ahead: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(31, 32, 33) }),
     requests: fc.array(request, { minLength: 1, maxLength: 6 }),
     changes: fc.oneof(
       { weight: 3, arbitrary: fc.constant<fc.GeneratorValue[]>([]) },
@@ -95,9 +103,9 @@ export const pieces: fc.Arbitrary<Buffer[]> = fc
     cuts: fc.array(fc.nat(2_000), { maxLength: 6 }),
     isLineFeedOnly: fc.nat(30).map(number => number === 0),
   })
-  .map(({ requests, changes, cuts, isLineFeedOnly }) => {
+  .map(({ ahead, requests, changes, cuts, isLineFeedOnly }) => {
     const end = isLineFeedOnly ? '\n' : '\r\n'
-    const text = requests
+    const text = [...Array<Request>(ahead).fill(PLAIN), ...requests]
       .map(({ line, headers, body }) => [line, ...headers, '', ''].join(end) + Buffer.from(body).toString('latin1'))
       .join('')
     let bytes = Buffer.from(text, 'latin1')

@@ -4,10 +4,10 @@
  * - `verifying`: a token is being verified;
  * - `full`: the client must take answers first;
  * - `leaving`: a request is not plain. Once the answers before it are written, the connection goes to Node.js with the bytes that
- *   the door has not used, and stays there;
+ *   the door has not used, and stays there: it has `left`;
  * - `ended`: all is answered, and what the client still sends is dropped.
  *
- * Its socket is read in the first and the last one.
+ * Its socket is read by the door in the first and the last one.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -93,7 +93,7 @@ export const readConnection = (socket: Socket, parts: DoorParts): DoorConnection
 class Connection implements DoorConnection {
   readonly socket: Socket
   private readonly parts: DoorParts
-  private mode: 'reading' | 'verifying' | 'full' | 'leaving' | 'ended' = 'reading'
+  private mode: 'reading' | 'verifying' | 'full' | 'leaving' | 'left' | 'ended' = 'reading'
   private unread: Buffer = NOTHING
   private heldBytes = 0
   /** In the order of the requests. */
@@ -107,6 +107,8 @@ class Connection implements DoorConnection {
   /** When the request that has not arrived completely began, or the connection did. */
   private begunAt = this.movedAt
   private hasAsked = false
+  /** Whether the token of the next request has just been verified. */
+  private isVerified = false
   private bytesGone = 0
 
   constructor(socket: Socket, parts: DoorParts) {
@@ -176,16 +178,20 @@ class Connection implements DoorConnection {
     const due = { response: null as string | null }
     this.due.push(due)
     const taken = this.parts.take({ head, body: unread.subarray(bodyStart, end), socket }, (status, headers, text) => {
-      due.response = responseOf(status, headers, text, this.parts.isClosing ? CLOSE : this.parts.keepAlive)
+      const isLast = this.parts.isClosing && this.mode !== 'leaving' && this.due.at(-1) === due
+      if (isLast) this.end()
+      due.response = responseOf(status, headers, text, isLast ? CLOSE : this.parts.keepAlive)
       if (this.due[0] === due) this.parts.flushLater(this)
     })
     if (taken !== true) {
       this.due.pop()
-      if (taken === false) return this.leave()
+      // A token that was verified and is not remembered would be verified for ever.
+      if (taken === false || this.isVerified) return this.leave()
       this.verify(taken)
       return false
     }
     this.hasAsked = true
+    this.isVerified = false
     this.count(0)
     this.unread = unread.length === end ? NOTHING : unread.subarray(end)
     return true
@@ -204,7 +210,10 @@ class Connection implements DoorConnection {
   private verify(verifying: Promise<unknown>): void {
     this.stopReading('verifying')
     verifying.then(
-      () => this.mode === 'verifying' && this.goOn(),
+      () => {
+        this.isVerified = true
+        if (this.mode === 'verifying') this.goOn()
+      },
       () => this.mode === 'verifying' && this.leave(),
     )
   }
@@ -262,18 +271,34 @@ class Connection implements DoorConnection {
     if (mode === 'full' && !this.isFull()) this.goOn()
     else if (due.length > 0) return
     else if (mode === 'leaving') this.handOver()
+    else if (mode === 'ended') socket.end()
     else if (mode === 'reading' && (this.hasEnded ? !this.hasTurn : this.parts.isClosing && this.unread.length === 0)) {
-      this.mode = 'ended'
+      this.end()
       socket.end()
     }
   }
 
+  /** Takes nothing more. What the client sends is read, since to close before would reset the connection, with answers on their way. */
+  private end(): void {
+    this.mode = 'ended'
+    this.unread = NOTHING
+    this.count(0)
+    this.read()
+  }
+
   private handOver(): void {
-    const { socket, unread } = this
+    const { socket, unread, hasEnded } = this
+    this.mode = 'left'
     this.forget()
     this.parts.adopt(socket)
-    if (unread.length > 0) socket.unshift(unread)
-    socket.resume()
+    if (!hasEnded) {
+      if (unread.length > 0) socket.unshift(unread)
+      socket.resume()
+      return
+    }
+    // A stream that has ended takes nothing back.
+    socket.emit('data', unread)
+    setImmediate(() => socket.emit('end'))
   }
 
   private forget(): void {
