@@ -140,7 +140,7 @@ export async function createServer(given: Omit<ServerParts, 'steps' | 'senderLim
   const reportAnswer = createReport(parts, requestLog)
   const mayVerify = createVerificationLimit(parts.settings.authFailuresPerMinute, addressOf)
   const takePlainCall = parts.settings.senderDoor
-    ? createPlainCalls({ ...parts, mayVerify: mayVerify.check, errors, reportAnswer })
+    ? createPlainCalls({ ...parts, verifications: mayVerify, errors, reportAnswer })
     : undefined
   const app = Fastify({
     loggerInstance: parts.log,

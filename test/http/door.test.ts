@@ -11,6 +11,7 @@ import { pieces } from '../support/door-bytes.ts'
 import { urlOf } from '../support/listening.ts'
 import { runs } from '../support/runs.ts'
 import { type Service, startService } from '../support/service.ts'
+import { closeOf } from '../support/sockets.ts'
 
 /** What a server took for a request. */
 interface Seen {
@@ -49,7 +50,12 @@ function startEcho(hasDoor: boolean, ownTake?: TakePlainCall) {
     // Node.js requires it by default, and closes.
     if (host === undefined) response.shouldKeepAlive = false
     if (!closing.has(request.socket))
-      seen.push({ url: `${request.method} ${request.url}${host === undefined ? ' without host' : ''}`, authorization, requestId: id?.toString(), length })
+      seen.push({
+        url: `${request.method} ${request.url}${host === undefined ? ' without host' : ''}`,
+        authorization,
+        requestId: id?.toString(),
+        length,
+      })
     if (!response.shouldKeepAlive) closing.add(request.socket)
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
@@ -280,4 +286,24 @@ describe('an answer is the same as without the door', async () => {
     expect(door?.logged.length).toBeGreaterThan(5)
     expect(door).toEqual(node)
   })
+})
+
+test('an invalid token counts once, also if its client does not wait for the answer', async () => {
+  const { app, senderToken } = await startService({ env: { SENDER_DOOR: 'true', AUTH_FAILURES_PER_MINUTE: '4' } })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  let forged = 0
+  const forge = () => `Bearer ${senderToken.slice(0, -6)}AAAA${forged++}A`
+  const statusOf = async () => {
+    const headers = { authorization: forge(), 'content-type': 'application/json' }
+    const { status } = await fetch(`${url}/api/sms/sender/quota/check`, { method: 'POST', headers, body: '{}' })
+    return status
+  }
+  const statuses = [await statusOf()]
+  for (let n = 0; n < 2; n++) {
+    app.server.once('connection', socket => socket.once('data', () => socket.destroy()))
+    const gone = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+    gone.write(PLAIN.replace('Authorization: a', `Authorization: ${forge()}`))
+    await closeOf(gone)
+  }
+  expect([...statuses, await statusOf(), await statusOf()]).toEqual([401, 401, 429])
 })

@@ -29,17 +29,28 @@ export interface VerificationLimit {
   /** @throws Problem `rate_limited` if the client of a request is above its limit */
   check(request: Parameters<AddressOf>[0]): void
   count(request: Parameters<AddressOf>[0]): void
+  /** Counts the token of a request that is still to be handled, even if its client goes before: then it is not counted again. */
+  countAhead(request: Parameters<AddressOf>[0]): void
 }
 
 export function createVerificationLimit(perMinute: number, addressOf: AddressOf): VerificationLimit {
   const failures = createRateLimiter({ perMinute })
+  /** The connections whose next request is counted. */
+  const ahead = new WeakSet<object>()
   const clientOfRequest = (request: Parameters<AddressOf>[0]) => clientOf(addressOf(request) ?? '')
   return {
     check(request) {
+      if (ahead.has(request.socket)) return
       const waitMs = failures.waitOf(clientOfRequest(request))
       if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
     },
-    count: request => void failures.take(clientOfRequest(request)),
+    count(request) {
+      if (!ahead.delete(request.socket)) failures.take(clientOfRequest(request))
+    },
+    countAhead(request) {
+      failures.take(clientOfRequest(request))
+      ahead.add(request.socket)
+    },
   }
 }
 

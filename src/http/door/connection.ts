@@ -5,7 +5,7 @@
  * - `full`: the client must take answers first;
  * - `leaving`: a request is not plain. Once the answers before it are written, the connection goes to Node.js with the bytes that
  *   the door has not used, and stays there: it has `left`;
- * - `ended`: all is answered, and what the client still sends is dropped.
+ * - `ended`: nothing more is taken, what is due is answered, and what the client still sends is dropped.
  *
  * Its socket is read by the door in the first and the last one.
  */
@@ -298,7 +298,7 @@ class Connection implements DoorConnection {
     }
     // A stream that has ended takes nothing back.
     socket.emit('data', unread)
-    setImmediate(() => socket.emit('end'))
+    setImmediate(() => socket.destroyed || socket.emit('end'))
   }
 
   private forget(): void {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
 import { SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
-import { ERRORS, invalidRequest, type Problem } from '../../errors.ts'
+import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import type { Principal } from '../auth/claims.ts'
+import type { VerificationLimit } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import type { Answer, TakePlainCall } from '../door/connection.ts'
 import { MAX_PLAIN_BODY_BYTES } from '../door/head.ts'
@@ -18,8 +19,7 @@ import { type Answering, createSenderCalls, type SenderCalls } from './calls.ts'
 import { requestCheck } from './requests.ts'
 
 interface PlainCallParts extends ServerParts {
-  /** @throws Problem if too many invalid tokens came from the address of a request */
-  readonly mayVerify: (request: Parameters<AddressOf>[0]) => void
+  readonly verifications: VerificationLimit
   readonly errors: ErrorAnswers
   readonly reportAnswer: ReportAnswer
 }
@@ -41,7 +41,7 @@ interface Common extends Pick<PlainCallParts, 'errors' | 'reportAnswer'> {
 
 /** The senders' operations behind the door: they do what their routes do, in the same order. */
 export function createPlainCalls(parts: PlainCallParts): TakePlainCall {
-  const { authenticator, mayVerify, listener, settings } = parts
+  const { authenticator, verifications, listener, settings } = parts
   const tls = listener.certificate === undefined ? {} : STRICT_TLS
   const namedRules = { [SEGMENTS_HEADER]: writeSegmentRules(settings.segments) }
   const common: Common = {
@@ -80,11 +80,15 @@ export function createPlainCalls(parts: PlainCallParts): TakePlainCall {
     const raw = { socket, headers: { 'x-forwarded-for': head.forwardedFor } }
     let principal: Principal | Promise<unknown>
     try {
-      principal = authenticator.authenticate(head.authorization, () => mayVerify(raw))
+      principal = authenticator.authenticate(head.authorization, () => verifications.check(raw))
     } catch {
       return false
     }
-    if (principal instanceof Promise) return principal
+    if (principal instanceof Promise)
+      return principal.catch(error => {
+        if (error instanceof Problem && error.code === 'unauthenticated') verifications.countAhead(raw)
+        throw error
+      })
     const requestId = isRequestId(head.requestId) ? head.requestId : randomUUID()
     perform(new Call({ operation, raw, principal, requestId }, common, answer), body)
     return true
