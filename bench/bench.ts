@@ -15,6 +15,7 @@ import { clientsCase } from './cases/clients.ts'
 import { clusterCase } from './cases/cluster.ts'
 import { consoleCase } from './cases/console.ts'
 import { denialOverheadCase } from './cases/denial-overhead.ts'
+import { doorCase } from './cases/door.ts'
 import { engineCase } from './cases/engine.ts'
 import { eventsCase } from './cases/events.ts'
 import { floodsCase } from './cases/floods.ts'
@@ -64,6 +65,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   usage: usageCase,
   'usage-overhead': usageOverheadCase,
   'denial-overhead': denialOverheadCase,
+  door: doorCase,
   traces: tracesCase,
   overload: overloadCase,
   floods: floodsCase,

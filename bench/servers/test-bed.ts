@@ -61,6 +61,8 @@ interface TestBedOptions {
   peers?: readonly PeerKind[]
   /** What the service's users have, beyond a grant. */
   users?: UserOptions
+  /** Further environment variables of the service. */
+  settings?: Record<string, string>
 }
 
 /**
@@ -73,7 +75,7 @@ export async function startTestBed(bench: Bench, name: string, options: TestBedO
   say(`starting ${SERVICE} on ${cpus().length} cores, with ${USERS.toLocaleString('en')} users`)
   const own = await postgres.make(`bench_${name}_service`)
   await fillUsers(own.db, USERS, bench.now, options.users)
-  const service = await startService(bench, own.url, secret)
+  const service = await startService(bench, own.url, secret, options.settings)
   const peers: Target[] = []
   const kinds = options.peers ?? []
   if (kinds.length > 0) installPeers()
