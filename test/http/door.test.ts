@@ -47,8 +47,8 @@ function startEcho(hasDoor: boolean, ownTake?: TakePlainCall) {
   const closing = new WeakSet<object>()
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     const { host, authorization, 'x-request-id': id, 'content-length': length } = request.headers
-    // Node.js requires it by default, and closes.
-    if (host === undefined) response.shouldKeepAlive = false
+    // Without a host, Node.js closes by default; after another version it may.
+    if (host === undefined || request.httpVersion !== '1.1') response.shouldKeepAlive = false
     if (!closing.has(request.socket))
       seen.push({
         url: `${request.method} ${request.url}${host === undefined ? ' without host' : ''}`,
