@@ -32,7 +32,8 @@ describe('each test exists, and holds a test of that title,', () => {
   })
 
   test('that the track record names, one or more for each fault', () => {
-    const text = textOf('docs/track-record.md')
+    // The faults that were planted are no entries.
+    const text = textOf('docs/track-record.md').replace(/\n## The referee\n[\s\S]*?(?=\n## )/, '')
     expect(missingOf(namedIn(text))).toEqual([])
     const rows = rowsOf(text)
     expect(rows.filter(row => namedIn(row).length === 0)).toEqual([])

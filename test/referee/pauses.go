@@ -118,12 +118,12 @@ func (c *Context) paused(op *Op, r request, at times) []bool {
 	return []bool{false}
 }
 
-// after is when a change is known in every process. "beside kills the seconds count from when the database can be read again": a fault
+// after is when a change is known in every process. "beside kills and jumps of the clock the seconds count from when the database can be read again and the clock is trusted": a fault
 // of the operation's service, or of none, delays it. One without an end counts for ten seconds (guarantees, Dead connections).
 func (c *Context) after(change, op *Op, within int64) int64 {
 	at := change.Returned + within
 	for _, f := range c.faults {
-		if f.Fault == "clock_step" || f.Service != "" && f.Service != op.Service {
+		if f.Service != "" && f.Service != op.Service {
 			continue
 		}
 		from, to := c.epoch+f.At, c.epoch+f.At+10*second
