@@ -80,10 +80,12 @@ function aUser() {
       const { quota } = roll(stored, now)
       const giver = { ...quota, used: quota.used - (quota.window_no === entry.window_no ? back : 0) }
       put(giver)
-      const rolled = quotas.map(one => roll(one, now).quota)
-      for (const later of rolled) {
-        const without = withoutReturned(later, giver, entry, back, rolled)
-        if (without !== null) put(without.quota)
+      const lowered: Quota[] = []
+      for (const later of quotas.map(one => roll(one, now).quota)) {
+        const without = withoutReturned(later, giver, entry, back, lowered)
+        if (without === null) continue
+        lowered.push(later)
+        put(without.quota)
       }
     },
     /** Of a message, units come back. */

@@ -244,10 +244,12 @@ async function lowerOpenings(
   { now, actor }: Author,
 ): Promise<Change[]> {
   const changes: Change[] = []
-  const rolled = stored.map(quota => roll(quota, now).quota)
-  for (const [index, before] of stored.entries()) {
-    const without = withoutReturned(rolled[index] ?? before, giver, transfer, units, rolled)
+  const lowered: Quota[] = []
+  for (const before of stored.toSorted((one, other) => one.id - other.id)) {
+    const { quota } = roll(before, now)
+    const without = withoutReturned(quota, giver, transfer, units, lowered)
     if (without === null) continue
+    lowered.push(quota)
     await returnOpening(tx, before, without.less, now)
     const marks = { version: before.version + 1, updated_at: now, updated_by: actor }
     changes.push({ action: 'updated', before, after: { ...without.quota, ...marks } })

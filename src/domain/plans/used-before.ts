@@ -123,18 +123,19 @@ function isLonger({ period }: Quota, slot: PlannedFields): boolean {
  * or its first window is over.
  *
  * @param giver that gave the units, as it ended
- * @param others of the user, among which are those by way of which it may have begun with them. They must be rolled
+ * @param before the quotas made before it that had begun with them: it may have begun with them by way of one
  */
 export function withoutReturned(
   quota: Quota,
   giver: Quota,
   transfer: Pick<Transfer, 'at' | 'window_no'>,
   units: number,
-  others: readonly Quota[],
+  before: readonly Quota[],
 ) {
   const carried_from = carriedIn(quota)
   const part = carried_from.find(({ quota_id }) => quota_id === giver.id)
-  if (part === undefined || !beganWith(quota, giver, transfer, others)) return null
+  if (part === undefined || transfer.window_no !== giver.window_no) return null
+  if (!isSince(quota, transfer) && isLonger(giver, quota) && !isByWayOf(before, quota)) return null
   const less = Math.min(part.units, units)
   const rest = carried_from.map(one => (one === part ? { ...one, units: one.units - less } : one))
   const opening = { carried: sum(rest.map(one => one.units)), carried_from: rest }
@@ -143,22 +144,15 @@ export function withoutReturned(
   return { quota: { ...quota, used: quota.used - less, plan, former }, less }
 }
 
-/** Of a longer window, only what was given since its own began is in it, or was in one between both that was open when it was made. */
-function beganWith(
-  quota: Quota,
-  giver: Quota,
-  transfer: Pick<Transfer, 'at' | 'window_no'>,
-  others: readonly Quota[],
-): boolean {
-  const isCarried = carriedIn(quota).some(({ quota_id }) => quota_id === giver.id)
-  if (!isCarried || transfer.window_no !== giver.window_no) return false
+/** Whether it was handed on since the window began in which the quota was made. Of a longer window, only that counted in it. */
+function isSince(quota: Quota, { at }: Pick<Transfer, 'at'>): boolean {
   const calendar = calendarOf(quota)
-  const isBefore = calendar !== null && transfer.at < usageBucketOf(lastBoundary(calendar, quota.created_at))
-  if (!isBefore || !isLonger(giver, quota)) return true
-  const between = others.filter(({ id }) => giver.id < id && id < quota.id)
-  return between.some(
-    via => !isLonger(via, quota) && isOpen(via, quota.created_at) && beganWith(via, giver, transfer, between),
-  )
+  return calendar === null || at >= usageBucketOf(lastBoundary(calendar, quota.created_at))
+}
+
+/** Whether one of them was open when the quota was made, and counted whole. */
+function isByWayOf(before: readonly Quota[], quota: Quota): boolean {
+  return before.some(one => !isLonger(one, quota) && isOpen(one, quota.created_at))
 }
 
 /** What the window began with. */
