@@ -149,7 +149,24 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
   // Ends only what hangs.
   page.setDefaultTimeout(30_000)
   watchModules(page)
+  keepRouting(page)
   return page
+}
+
+/** Pages whose requests the browser asks about, and does not cache. */
+const routed = new WeakSet<Page>()
+
+/**
+ * Once a test routes a request of the page, the browser asks about all until the page closes. One that is on its way when the browser is told
+ * to ask no more is never answered, and the page loads for ever.
+ */
+function keepRouting(page: Page): void {
+  const route = page.route.bind(page)
+  page.route = async (...args) => {
+    if (!routed.has(page)) await page.context().route('**/of-no-page', other => other.continue())
+    routed.add(page)
+    return route(...args)
+  }
 }
 
 /** What the page logs and throws, from now on. */
@@ -175,6 +192,7 @@ async function printShown(page: Page, problems: readonly string[]): Promise<void
 
 /** Its storage can be cleared only where it shows the console, and other pages share it. */
 function isReusable(page: Page, url: string): boolean {
+  if (routed.has(page)) return false
   return !page.isClosed() && page.url().startsWith(`${url}/console`) && page.context().pages().length === 1
 }
 
@@ -270,7 +288,6 @@ async function clear(page: Page): Promise<void> {
 async function restore(page: Page): Promise<void> {
   page.removeAllListeners()
   watchModules(page)
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().setOffline(false)
   await page.context().clearCookies()
   await page.emulateMedia(MEDIA)
