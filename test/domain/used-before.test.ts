@@ -275,6 +275,27 @@ test('what was handed on and comes back is less also where it came by way of a q
   expect(user.current?.used).toBe(0)
 })
 
+test('what was handed on and comes back stays in one that counts only what was sent since', () => {
+  const user = sender({ period: 'day' })
+  user.send(100, NOW + HOUR_MS, true)
+  user.send(50, NOW + 4 * HOUR_MS)
+  user.give({ period: null }, NOW + 5 * HOUR_MS)
+  const [slot] = user.give({ period: 'day', time_zone: 'Asia/Tokyo' }, NOW + 20 * HOUR_MS).slots
+  expect(slot).toMatchObject({ carried: 50 })
+  user.takeBack(0, 100, NOW + 21 * HOUR_MS)
+  expect(user.current?.used).toBe(50)
+})
+
+test('and in one that began with what such a one counted', () => {
+  const user = sender()
+  user.send(100, NOW + HOUR_MS, true)
+  user.send(50, NOW + 16 * DAY_MS)
+  user.give({ period: 'week' }, NOW + 16 * DAY_MS + HOUR_MS)
+  expect(user.give({ period: null }, NOW + 21 * DAY_MS).slots).toMatchObject([{ carried: 50 }])
+  user.takeBack(0, 100, NOW + 21 * DAY_MS)
+  expect(user.current?.used).toBe(50)
+})
+
 describe('a fresh start', () => {
   test('gives the units again, says how many, and what was before counts no more', () => {
     const user = sender()

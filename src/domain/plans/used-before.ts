@@ -135,7 +135,7 @@ export function withoutReturned(
   const carried_from = carriedIn(quota)
   const part = carried_from.find(({ quota_id }) => quota_id === giver.id)
   if (part === undefined || transfer.window_no !== giver.window_no) return null
-  if (!isSince(quota, transfer) && isLonger(giver, quota) && !isByWayOf(before, quota)) return null
+  if (![giver, ...before].some(one => isCountedBy(quota, one, transfer))) return null
   const less = Math.min(part.units, units)
   const rest = carried_from.map(one => (one === part ? { ...one, units: one.units - less } : one))
   const opening = { carried: sum(rest.map(one => one.units)), carried_from: rest }
@@ -144,15 +144,11 @@ export function withoutReturned(
   return { quota: { ...quota, used: quota.used - less, plan, former }, less }
 }
 
-/** Whether it was handed on since the window began in which the quota was made. Of a longer window, only that counted in it. */
-function isSince(quota: Quota, { at }: Pick<Transfer, 'at'>): boolean {
+/** Whether the quota has begun with what was handed on and was in this one. Of a longer window, only what was since its own began counted. */
+function isCountedBy(quota: Quota, one: Quota, { at }: Pick<Transfer, 'at'>): boolean {
+  if (!isOpen(one, quota.created_at)) return false
   const calendar = calendarOf(quota)
-  return calendar === null || at >= usageBucketOf(lastBoundary(calendar, quota.created_at))
-}
-
-/** Whether one of them was open when the quota was made, and counted whole. */
-function isByWayOf(before: readonly Quota[], quota: Quota): boolean {
-  return before.some(one => !isLonger(one, quota) && isOpen(one, quota.created_at))
+  return calendar === null || !isLonger(one, quota) || at >= usageBucketOf(lastBoundary(calendar, quota.created_at))
 }
 
 /** What the window began with. */
