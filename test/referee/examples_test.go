@@ -33,6 +33,13 @@ func denied(remaining int, limiting string) string {
 
 func of(lines ...string) history { return history{lines: lines} }
 
+// overTheHour has a reservation of 8 of 10 units that expires half a second before the hour, a call on it after the hour, and a send of one unit.
+func overTheHour(remaining int) history {
+	short := fmt.Sprintf(`{"granted":true,"units":8,"remaining":2,"state":"reserved","expires_at":"%s"}`, at(2799503))
+	return of(quota(1, 7, grant10+`,"period":"hour","rollover_limit":4`), reserve(2798500, 2798505, "m1", 8, `,"ttl_seconds":1`, "ok", short),
+		settle(2800100, 2800105, "commit", "m1", "", "refused reservation_closed", ""), send(2800200, 2800205, "m2", 1, "", "ok", granted(1, remaining, "")))
+}
+
 func examples() []example {
 	return append(append(sends(), settlings()...), others()...)
 }
@@ -139,6 +146,9 @@ func settlings() []example {
 		{"an expired reservation gives back, soon or later", "", of(quota(1, 7, grant10), short, send(1100, 1105, "m2", 1, "", "ok", granted(1, 4, "")), send(1200, 1205, "m3", 1, "", "ok", granted(1, 8, "")))},
 		{"not before its time", "remaining", of(quota(1, 7, grant10), short, send(500, 505, "m2", 1, "", "ok", granted(1, 9, "")))},
 		{"and not twice", "remaining", of(quota(1, 7, grant10), short, send(1100, 1105, "m2", 1, "", "ok", granted(1, 9, "")), send(1200, 1205, "m3", 1, "", "ok", granted(1, 3, "")))},
+		{"a call that closes it after its window may find it held there", "", overTheHour(11)},
+		{"or it was closed before, and carries", "", overTheHour(13)},
+		{"it carries in part", "remaining", overTheHour(12)},
 		{"a call on it closes it", "the model says refused, reservation_closed", of(quota(1, 7, grant10), short, settle(1100, 1105, "commit", "m1", "", "ok", `{"committed":5}`))},
 		{"or it is committed", "", of(quota(1, 7, grant10), reserve(0, 5, "m1", 5, `,"ttl_seconds":1,"on_expiry":"commit"`, "ok", ""), reserve(1100, 1105, "m1", 5, "", "ok", `{"granted":true,"replayed":true,"state":"committed"}`))},
 		{"nothing expires after a consume", "expires_at", of(quota(1, 7, grant10), send(0, 5, "m1", 1, "", "ok", `{"granted":true,"expires_at":"`+at(600003)+`"}`))},

@@ -153,6 +153,9 @@ func (s *State) met(slot int, at times) []*State {
 	}
 	if r != nil && r.outstanding() > 0 && r.ExpLo <= at.to {
 		all = append(all, s.expire(slot, max(r.ExpLo, min(at.from, r.ExpHi))))
+		if s.carriesWith(r, at) { // it was open to this call, in a window that had ended: what it held is not carried
+			all = append(all, s.expire(slot, max(r.ExpLo, at.from)))
+		}
 	}
 	return all
 }
