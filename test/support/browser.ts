@@ -157,8 +157,8 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
 const routed = new WeakSet<Page>()
 
 /**
- * Once a test routes a request of the page, the browser asks about all until the page closes. One that is on its way when the browser is told
- * to ask no more is never answered, and the page loads for ever.
+ * Once a test routes a request of the page, the browser asks about all until the page closes. A request that is on its way when the browser
+ * stops asking is never answered, and the page loads for ever.
  */
 function keepRouting(page: Page): void {
   const route = page.route.bind(page)
