@@ -106,7 +106,7 @@ const SEARCH =
     ? { numRuns: runs(600) }
     : { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: Number(DOOR_SECONDS) * 1_000 }
 
-test('the same bytes are the same requests', { timeout: 180_000 + Number(DOOR_SECONDS ?? 0) * 2_000 }, async () => {
+test('the same bytes are the same requests', { timeout: 60_000 + Number(DOOR_SECONDS ?? 0) * 2_000 }, async () => {
   const [door, node] = [startEcho(true), startEcho(false)]
   const [doorUrl, nodeUrl] = [await urlOf(door.server), await urlOf(node.server)]
   await fc.assert(

@@ -30,10 +30,10 @@ const oddLine = fc.constantFrom(
   'GET /livez HTTP/1.1',
 )
 
-/** Lines that are added, or that take the place of those of the same name. */
+/** Lines that are added, or that take the place of those of the same name. One digit less must not make a length that a server waits for. */
 const oddHeader = fc.constantFrom(
   ...['Content-Length: +5', 'Content-Length: 05', 'Content-Length: 5, 5', 'Content-Length: 0x5', 'Content-Length:'],
-  ...['Content-Length: 5', 'Content-Length : 5', 'Content-Length: 99999999999999999999', 'Content-Length: -1'],
+  ...['Content-Length: 5', 'Content-Length : 5', `Content-Length: ${'9'.repeat(25)}`, 'Content-Length: -1'],
   ...['Transfer-Encoding: chunked', 'Transfer-Encoding: identity', 'Transfer-Encoding: x, chunked', 'TE: trailers'],
   ...['Connection: close', 'Connection: keep-alive', 'Connection: Keep-Alive, x', 'Connection: upgrade'],
   ...['Expect: 100-continue', 'Expect: x', 'Upgrade: websocket', 'Content-Encoding: gzip', 'Trailer: x'],
