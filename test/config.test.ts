@@ -62,7 +62,7 @@ const SETTINGS: [variable: string, path: string, fallback: unknown, value: strin
   ['ENFORCEMENT', 'enforcement', 'enforce', 'observe'],
   ['REQUIRE_COUNTRY', 'requireCountry', false, 'true', true],
   ['REQUIRE_RECIPIENT', 'requireRecipient', false, 'true', true],
-  ['SENDER_DOOR', 'senderDoor', false, 'true', true],
+  ['SENDER_DOOR', 'senderDoor', true, 'false', false],
   ['AUTO_USERS', 'autoUsers', false, 'true', true],
   ['BREAKER_MESSAGE_TYPES', 'breaker.messageTypes', ['otp'], 'otp, pin,otp', ['otp', 'pin']],
   ['BREAKER_INTERVAL_SECONDS', 'breaker.intervalSeconds', 15, '5', 5],

@@ -299,6 +299,23 @@ test('at a stop, a request that has arrived is answered by the door before the l
   expect(text()).toMatch(/connection: close\r\n[^H]*<3>$/)
 })
 
+test('at a stop, a client that goes on sending ahead has no further request taken, and gets its last answer', async () => {
+  const { client, parts, socket, connection, taken, bodies, ids: takenIds, text } = await startConnection()
+  client.write(plain('0') + plain('1'))
+  await expect.poll(takenIds).toEqual(['0', '1'])
+  parts.isClosing = true
+  connection.close()
+  const arrived = once(socket, 'data')
+  client.write(ids(3).map(plain).join(''))
+  await arrived
+  expect(takenIds()).toEqual(['0', '1'])
+  expect(socket.isPaused()).toBe(true)
+  for (const { id, answer } of taken.slice()) answer(200, '', `<${id}>`)
+  await closeOf(client)
+  expect(bodies()).toEqual(['<0>', '<1>'])
+  expect(text()).toMatch(/connection: close\r\n[^H]*<1>$/)
+})
+
 test('a token that is not known even when it was verified goes to Node.js', async () => {
   let asked = 0
   const { client, adopted } = await startConnection(() => {

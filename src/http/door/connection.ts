@@ -140,7 +140,9 @@ class Connection implements DoorConnection {
     this.hasTurn = false
     if (this.socket.destroyed) return
     for (let taken = 0; this.mode === 'reading' && this.unread.length > 0; taken += 1) {
-      if (taken === CALLS_PER_TURN) this.waitForTurn()
+      // A client that goes on sending ahead would never have a last answer.
+      if (this.parts.isClosing && this.due.length > 0) this.pause()
+      else if (taken === CALLS_PER_TURN) this.waitForTurn()
       else if (this.isFull()) this.stopReading('full')
       else if (this.takeNext()) continue
       return
