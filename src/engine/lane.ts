@@ -82,6 +82,8 @@ export const DEFAULT_GIVE_UP_MS = 4_000
  * be in flight meanwhile (docs/performance.md).
  */
 const CONCURRENCY = 2
+/** A second batch of fewer commands costs more than it gains (docs/performance.md). */
+const FEW = 24
 /** With larger batches PostgreSQL waits while a batch is decided and answered, and Node.js while it is written. */
 const BATCH_SIZE = 256
 /**
@@ -148,6 +150,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
   const scheduler = createScheduler<Command, Outcome>({
     workers: parts.connections,
     concurrency: CONCURRENCY,
+    few: FEW,
     stallMs: STALL_MS,
     stallMsPerCommand: STALL_MS_PER_COMMAND,
     batchSize: options.batchSize ?? BATCH_SIZE,

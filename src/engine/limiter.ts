@@ -8,8 +8,8 @@
  * |          | it waits for a disk or a lock                  | with the batch                    |                 |
  * | isolated | the batch may wait for as long as a lock lasts | `start`                           | `end`           |
  *
- * Bounds: a batch starts only while fewer than `concurrency` slots are running, so that commands gather into large
- * batches, and a stalled one makes room for another. Batches that run isolated have at most half of the workers (rounded
+ * Bounds: a batch starts only while fewer than `concurrency` slots are running, and none while few commands wait, so that commands
+ * gather into large batches, and a stalled one makes room for another. Batches that run isolated have at most half of the workers (rounded
  * down, but at least one): locks cannot take all of them.
  */
 
@@ -18,6 +18,8 @@ export interface LimiterOptions {
   readonly workers: number
   /** The maximum number of running slots; all workers if left out. */
   readonly concurrency?: number
+  /** While fewer commands wait than this, one batch runs at a time; 0 if left out. */
+  readonly few?: number
   /** After how many milliseconds a running slot counts as stalled: this many, and this many more per command. */
   readonly stallMs?: number
   readonly stallMsPerCommand?: number
@@ -27,7 +29,10 @@ export interface LimiterOptions {
 
 export interface Limiter {
   readonly inFlight: number
-  canStart(isIsolated: boolean): boolean
+  /** Commands of the batches in flight. */
+  readonly commands: number
+  /** @param waiting the commands that wait */
+  canStart(isIsolated: boolean, waiting: number): boolean
   /** Takes a slot for a batch of this many commands; the function that it returns frees it. */
   start(isIsolated: boolean, commands: number): () => void
 }
@@ -36,24 +41,31 @@ type SlotState = 'running' | 'stalled' | 'isolated'
 
 /** @throws RangeError if `workers` or `concurrency` is below 1: no batch would ever run. */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { workers, concurrency = workers, stallMs = 100, stallMsPerCommand = 0, onRoom } = options
+  const { workers, concurrency = workers, few = 0, stallMs = 100, stallMsPerCommand = 0, onRoom } = options
   if (!(workers >= 1)) throw new RangeError('workers must be at least 1')
   if (!(concurrency >= 1)) throw new RangeError('concurrency must be at least 1')
   const isolatedWorkers = Math.max(1, Math.floor(workers / 2))
   const slots: Record<SlotState, number> = { running: 0, stalled: 0, isolated: 0 }
   let inFlight = 0
+  let commandsInFlight = 0
 
   return {
     get inFlight() {
       return inFlight
     },
+    get commands() {
+      return commandsInFlight
+    },
 
-    canStart: isIsolated =>
-      inFlight < workers && (isIsolated ? slots.isolated < isolatedWorkers : slots.running < concurrency),
+    canStart(isIsolated, waiting) {
+      if (inFlight >= workers) return false
+      return isIsolated ? slots.isolated < isolatedWorkers : slots.running < (waiting < few ? 1 : concurrency)
+    },
 
     start(isIsolated, commands) {
       let state: SlotState = isIsolated ? 'isolated' : 'running'
       inFlight += 1
+      commandsInFlight += commands
       slots[state] += 1
       const stall = () => {
         slots.running -= 1
@@ -66,6 +78,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         clearTimeout(stalling)
         slots[state] -= 1
         inFlight -= 1
+        commandsInFlight -= commands
         onRoom()
       }
     },

@@ -114,19 +114,23 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
 
   /** Starts a batch at the end of the tick, if one may start. */
   private wake(): void {
-    const { queue, limiter } = this
-    const canStart = (queue.hasIsolated && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
-    if (this.isWaking || !canStart) return
+    const { queue } = this
+    if (this.isWaking) return
+    if (!(queue.hasIsolated && this.canStart(true)) && !(queue.hasWaiting && this.canStart(false))) return
     this.isWaking = true
     setImmediate(this.startNext)
   }
 
+  /** The commands of a batch leave the queue before its slot, and may be in two batches while some of them are isolated. */
+  private canStart(isIsolated: boolean): boolean {
+    return this.limiter.canStart(isIsolated, Math.max(0, this.queue.commands - this.limiter.commands))
+  }
+
   private readonly startNext = (): void => {
-    const { queue, limiter } = this
+    const { queue } = this
     this.isWaking = false
     const batch =
-      (limiter.canStart(true) ? queue.takeIsolated() : undefined) ??
-      (limiter.canStart(false) ? queue.take() : undefined)
+      (this.canStart(true) ? queue.takeIsolated() : undefined) ?? (this.canStart(false) ? queue.take() : undefined)
     if (batch !== undefined) void this.carryOut(batch)
     this.wake()
   }

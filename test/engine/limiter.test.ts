@@ -14,7 +14,7 @@ function openLimiter(options: Partial<LimiterOptions> = {}) {
   const room = { calls: 0 }
   const limiter = createLimiter({ workers: 8, onRoom: () => room.calls++, ...options })
   /** Whether another batch can start, and another one that runs isolated. */
-  const state = () => [limiter.canStart(false), limiter.canStart(true)]
+  const state = (waiting = 100) => [limiter.canStart(false, waiting), limiter.canStart(true, waiting)]
   return { limiter, room, state }
 }
 
@@ -31,13 +31,23 @@ describe('the concurrency', () => {
     expect([limiter.inFlight, ...state()]).toEqual([2, true, true])
   })
 
+  test('is one while few commands wait', () => {
+    const { limiter, state } = openLimiter({ concurrency: 2, few: 24 })
+    expect(state(1)).toEqual([true, true])
+    const end = limiter.start(false, 5)
+    expect([limiter.commands, ...state(23)]).toEqual([5, false, true])
+    expect(state(24)).toEqual([true, true])
+    end()
+    expect([limiter.commands, ...state(1)]).toEqual([0, true, true])
+  })
+
   test('is as many as there are workers if it is left out', () => {
     const { limiter } = openLimiter({ workers: 3 })
     for (let n = 0; n < 3; n++) {
-      expect(limiter.canStart(false)).toBe(true)
+      expect(limiter.canStart(false, 100)).toBe(true)
       limiter.start(false, 1)
     }
-    expect(limiter.canStart(false)).toBe(false)
+    expect(limiter.canStart(false, 100)).toBe(false)
   })
 })
 
@@ -123,7 +133,7 @@ describe('batches that run isolated', () => {
     ] as const) {
       const { limiter } = openLimiter({ workers })
       let count = 0
-      for (; limiter.canStart(true); count++) limiter.start(true, 1)
+      for (; limiter.canStart(true, 100); count++) limiter.start(true, 1)
       expect([workers, count]).toEqual([workers, most])
     }
   })
