@@ -1,5 +1,5 @@
 import { type Finding, isHeld, trip } from '../admin/pauses/breaker.ts'
-import { findSuspects, minutesSince, removeMinutes, type Suspect } from '../db/breaker/minutes.ts'
+import { findOldMinutes, findSuspects, minutesSince, removeMinutes, type Suspect } from '../db/breaker/minutes.ts'
 import { type Destination, hasFeedback, readQuarters, sweepDay } from '../db/breaker/past.ts'
 import { readBreaker, takeTurn, writeWatchedUsers } from '../db/breaker/settings.ts'
 import type { Database, Log } from '../db/connection/database.ts'
@@ -167,4 +167,8 @@ function createHistories(db: Database) {
 
 /** Removes minutes that the breaker judges no longer. */
 export const createBreakerCleaner = ({ db, now }: Pick<BreakerOptions, 'db' | 'now'>): RetentionJob =>
-  createCleaner({ name: 'breaker cleaner', now, remove: (shard, _, rows) => removeMinutes(db, shard, now(), rows) })
+  createCleaner({
+    ...{ name: 'breaker cleaner', now },
+    findShards: () => findOldMinutes(db, now()),
+    remove: (shard, _, rows) => removeMinutes(db, shard, now(), rows),
+  })

@@ -1,6 +1,6 @@
 import type { Database } from '../db/connection/database.ts'
-import { readHoldingWebhooks, removeEvents } from '../db/webhooks/event-retention.ts'
-import { SHARDS, type Shard } from '../domain/basics/shard.ts'
+import { findShardsWithOldEvents, readHoldingWebhooks, removeEvents } from '../db/webhooks/event-retention.ts'
+import type { Shard } from '../domain/basics/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
@@ -40,7 +40,7 @@ export function createEventRetention(options: EventRetentionOptions): RetentionJ
     async removePage(now, signal) {
       const cutoff = now - retentionMs
       const webhooks = await readHoldingWebhooks(db, cutoff)
-      const shards = behind.length > 0 ? behind : SHARDS
+      const shards = behind.length > 0 ? behind : await findShardsWithOldEvents(db, cutoff, webhooks)
       const stillBehind: Shard[] = []
       let sum = 0
       behind = stillBehind

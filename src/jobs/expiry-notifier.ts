@@ -44,7 +44,7 @@ export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions):
   async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
     const ahead = await findShardsAhead(db, latestPosition(now))
     const shards = await findShardsWithExpired(db, now)
-    emittedUntil = Math.min(...shards.map(({ since }) => since))
+    emittedUntil = Math.min(...shards.map(({ first }) => first))
     const sum = { emitted: 0, isBehind: ahead.length > 0 }
     const queue = shuffled(shards.map(({ shard }) => shard)).values()
     const work = async (shard: Shard) => {

@@ -2,6 +2,8 @@ import type { Database } from '../db/connection/database.ts'
 import {
   type DeletedQuota,
   findDeletedQuotas,
+  findShardsWithDeleted,
+  findShardsWithExpiries,
   type RemovedPage,
   removeDeletedQuota,
   removeSettled,
@@ -49,22 +51,30 @@ const MAX_ROWS = 1_000
 
 /** Reads all shards page by page. */
 interface Walk {
-  /** Reads a page of each shard that has more, or of all shards if none has. A shard that fails does not stop the others. */
+  /**
+   * Reads a page of each shard that has more, or, if none has, of those with something after what was read. A shard that fails does not
+   * stop the others.
+   */
   step(now: EpochMs, signal: AbortSignal | undefined): Promise<void>
   readonly removed: number
   readonly isBehind: boolean
 }
 
-/** @param readPage reads and removes a page of a shard, after a position */
+/**
+ * @param findShards the shards that have something after their positions
+ * @param readPage reads and removes a page of a shard, after a position
+ */
 function createWalk<Position>(
   start: Position,
   end: (now: EpochMs) => Position,
   maxRows: number,
+  findShards: (after: (shard: Shard) => Position, now: EpochMs) => Promise<Iterable<Shard>>,
   readPage: (shard: Shard, after: Position, now: EpochMs, rows: number) => Promise<RemovedPage<Position>>,
 ): Walk {
   const sizes = new Map<Shard, PageSize>(SHARDS.map(shard => [shard, createPageSize(maxRows)]))
   /** The position up to which each shard was read. */
   const read = new Map<Shard, Position>()
+  const readUntil = (shard: Shard) => read.get(shard) ?? start
   let rereadAt = Number.NEGATIVE_INFINITY
   /** Shards that have more than a page. */
   let behind = new Set<Shard>()
@@ -83,12 +93,13 @@ function createWalk<Position>(
         behind.clear()
         rereadAt = now + REREAD_EVERY_MS
       }
-      const shards = behind.size > 0 ? behind : SHARDS
+      const shards = behind.size > 0 ? behind : new Set(await findShards(readUntil, now))
+      if (behind.size === 0) for (const shard of SHARDS) if (!shards.has(shard)) read.set(shard, end(now))
       // A shard that fails is read again with all others: while it fails, it must not be the only one that is read.
       behind = new Set()
       removed = 0
       await forEachApart(shards, signal, async shard => {
-        const page = await sizes.get(shard)?.run(rows => readPage(shard, read.get(shard) ?? start, now, rows))
+        const page = await sizes.get(shard)?.run(rows => readPage(shard, readUntil(shard), now, rows))
         if (page === undefined) return
         read.set(shard, page.reached ?? end(now))
         if (page.reached !== null) behind.add(shard)
@@ -134,6 +145,7 @@ export function createRetention(options: RetentionOptions): RetentionJob<Retirem
     Number.NEGATIVE_INFINITY,
     now => now - retentionMs,
     MAX_RESERVATIONS,
+    (after, now) => findShardsWithExpiries(db, after, now - retentionMs),
     (shard, after, now, rows) => removeSettled(db, shard, after, now - retentionMs, rows),
   )
   const windows =
@@ -143,6 +155,7 @@ export function createRetention(options: RetentionOptions): RetentionJob<Retirem
           0,
           () => Number.MAX_SAFE_INTEGER,
           MAX_QUOTAS,
+          async after => SHARDS.filter(shard => after(shard) < Number.MAX_SAFE_INTEGER),
           (shard, after, now, rows) => removeWindows(db, shard, after, now - historyRetentionMs, rows),
         )
   const quotas =
@@ -152,6 +165,7 @@ export function createRetention(options: RetentionOptions): RetentionJob<Retirem
           { id: 0, deleted_at: Number.NEGATIVE_INFINITY },
           now => ({ id: 0, deleted_at: now - deletedQuotaRetentionMs }),
           MAX_ROWS,
+          (after, now) => findShardsWithDeleted(db, after, now - deletedQuotaRetentionMs),
           (shard, after, now, rows) => retireQuotas(db, shard, after, now - deletedQuotaRetentionMs, rows),
         )
   const walks = [reservations, windows, quotas].filter(walk => walk !== null)

@@ -6,6 +6,7 @@ import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { listQuotas } from '../../src/db/quotas/lists.ts'
 import { findQuota, quotasOfUser } from '../../src/db/quotas/quotas.ts'
+import { findShardsWithDeleted } from '../../src/db/reservations/retention.ts'
 import { QUOTA_STATUSES, type Quota, roll, statusOf } from '../../src/domain/quotas/quota.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { type PlanCase, testPlans } from '../support/explain.ts'
@@ -53,6 +54,11 @@ testPlans(
       'a summary',
       on => quotasOfUser(on, 1, NOW),
       { indexes: { 'quotas-of-user': ['quota_unexpired_of_user', 'quota_unexpired_of_user'] } },
+    ],
+    [
+      'the shards with quotas that were deleted',
+      on => findShardsWithDeleted(on, () => ({ id: 0, deleted_at: Number.NEGATIVE_INFINITY }), NOW),
+      { rows: 64, uses: 'quota_by_deletion' },
     ],
     ...FILTERS.map(
       ([filter, index]): PlanCase => [

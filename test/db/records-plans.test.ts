@@ -1,6 +1,7 @@
 /** Lists of plans, pauses, requests, changes, alerts, profiles and customers, and their retention, cost what they show, however much there is. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf } from '../../bench/explain.ts'
+import { findOldMinutes } from '../../src/db/breaker/minutes.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/changes/audit.ts'
 import { CHANGE_LOGS, LOGGED_RESOURCES, type LoggedResource } from '../../src/db/changes/logs.ts'
 import { removeOldChanges } from '../../src/db/changes/retention.ts'
@@ -8,7 +9,13 @@ import { listPauses, type PauseFilter } from '../../src/db/pauses/lists.ts'
 import { readActivePauses, removeEndedPauses } from '../../src/db/pauses/pauses.ts'
 import { listPlans, usersByVersion } from '../../src/db/plans/plans.ts'
 import { type PlanAccount, usersOfPlan } from '../../src/db/plans/users.ts'
-import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/quotas/alerts.ts'
+import {
+  type AlertKey,
+  findEndedAlerts,
+  listAlerts,
+  MAX_ALERTS_SCANNED,
+  removeEndedAlerts,
+} from '../../src/db/quotas/alerts.ts'
 import {
   countRequests,
   hasAutomatic,
@@ -104,6 +111,9 @@ await fill(`insert into quota_change (shard, quota_id, version, action, at, acto
       case when n > ${CHANGES - 20} then 'rare' else 'busy' end, 'r' || n, null,
       jsonb_build_object('user_id', case when n > ${CHANGES - 20} then 7 else n end)
     from generate_series(1, ${CHANGES}) n`)
+// Each shard but the last has old minutes, and some that lie ahead.
+await fill(`insert into breaker_minute (shard, minute, user_id, country, sent, verified)
+    select n % 64, ${AT} + (n % 63 - 61) * interval '5 hours', n, 'FR', 1, 0 from generate_series(1, 20000) n where n % 64 < 63`)
 /** Changes of other records: the shard, the id, the version and the user, if that is a column, of each row. */
 const OTHER_CHANGES: Record<Exclude<LoggedResource, 'quota'>, string> = {
   profile: 'n % 64, n, 1',
@@ -136,6 +146,7 @@ const TABLES = [
     'quota',
     'quota_alert',
     'pause',
+    'breaker_minute',
   ],
   ...[...LOGGED_RESOURCES.map(resource => CHANGE_LOGS[resource].table), 'increase_request', 'erasure'],
 ]
@@ -299,6 +310,12 @@ testPlans(db, TABLES, [
       indexes: { quota_alert: ['quota_alert_worst'], quota: [expect.stringMatching(/^quota_(pkey|list_by_id)$/)] },
     },
   ],
+  [
+    'shards with minutes that the breaker judges no longer',
+    on => findOldMinutes(on, NOW),
+    { rows: 64, uses: 'breaker_minute_pkey' },
+  ],
+  ['shards with ended marks', on => findEndedAlerts(on, NOW), { rows: 64, uses: 'quota_alert_end' }],
   [
     'ended marks of a shard',
     on => removeEndedAlerts(on, shardFrom(3), NOW, 50),

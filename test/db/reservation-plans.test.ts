@@ -7,12 +7,13 @@ import { afterAll, expect, test } from 'vitest'
 import { blocksOf, isSetting, type PlanNode, type Statement, transactionOf } from '../../bench/explain.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { findEndedCounters } from '../../src/db/quotas/value-counters.ts'
 import { findOldDenials, removeDenials } from '../../src/db/reservations/denial-retention.ts'
 import { type DenialFilter, findDenial, listDenials } from '../../src/db/reservations/denials.ts'
 import { DUE_PAGE, findDue } from '../../src/db/reservations/due.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { listOfSender, type SenderFilter, type SenderKey } from '../../src/db/reservations/lists-of-senders.ts'
-import { removeSettled } from '../../src/db/reservations/retention.ts'
+import { findShardsWithExpiries, removeSettled } from '../../src/db/reservations/retention.ts'
 import { SHARDS, shardFrom, shardOf } from '../../src/domain/basics/shard.ts'
 import { DAY_MS } from '../../src/domain/time/time.ts'
 import type { DenialKey } from '../../src/domain/units/denial.ts'
@@ -242,6 +243,18 @@ testPlans(
     due('for what has come due in a second', NOW - 1_000),
     due('back two minutes', NOW - 120_000),
     due('from the beginning', Number.NEGATIVE_INFINITY),
+    ...[Number.NEGATIVE_INFINITY, NOW - DAY_MS].map(
+      (after): PlanCase => [
+        `the shards whose reservations the retention reads after ${after}`,
+        on => findShardsWithExpiries(on, () => after, NOW),
+        { rows: SHARDS.length, indexes: { reservation: ['reservation_expiry'] } },
+      ],
+    ),
+    [
+      'the shards with counters of ended windows',
+      on => findEndedCounters(on, NOW),
+      { rows: SHARDS.length, indexes: { value_counter: ['value_counter_by_end'] } },
+    ],
     [
       'a page of the retention of reservations',
       on => removeSettled(on, shardFrom(5), Number.NEGATIVE_INFINITY, NOW),

@@ -13,10 +13,11 @@ import {
   releaseDeliveries,
 } from '../../src/db/webhooks/deliveries.ts'
 import { listDeliveries } from '../../src/db/webhooks/delivery-lists.ts'
+import { findShardsWithOldEvents } from '../../src/db/webhooks/event-retention.ts'
 import { fanOut, findRedelivery, redeliverRange } from '../../src/db/webhooks/fan-out.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhooks/maintenance.ts'
 import { claimForUsers, claimMessages, findEventHeads } from '../../src/db/webhooks/messages.ts'
-import { shardFrom } from '../../src/domain/basics/shard.ts'
+import { SHARDS, shardFrom } from '../../src/domain/basics/shard.ts'
 import { DAY_MS } from '../../src/domain/time/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { type PlanCase, testPlans } from '../support/explain.ts'
@@ -109,6 +110,11 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['many claims given back', on => releaseDeliveries(on, ID, MANY_CLAIMS, NOW), 2 * MANY_CLAIMS.length],
   ['claims given back', on => releaseDeliveries(on, ID, CLAIMS, NOW), 32],
   ['the number of pending deliveries', on => readPending(on, 100), 200],
+  [
+    'the shards with old events',
+    on => findShardsWithOldEvents(on, NOW, { ids: [], positions: SHARDS.map(() => 1_000) }),
+    SHARDS.length,
+  ],
   ['a page of fan-out', on => fanOut(on, ID, NOW, 500), 500],
   ['a page of fan-out to users', on => fanOut(on, OF_USERS, NOW, 500), 1_000],
   ['the beginning of a redelivery', on => findRedelivery(on, ID, NOW - 1_000_000), 64],

@@ -4,7 +4,8 @@ import { USAGE_BUCKET_MS } from '../../domain/basics/bounds.ts'
 import type { Shard } from '../../domain/basics/shard.ts'
 import { type Budgets, type Slot, YOUNG_MS } from '../../domain/pauses/breaker.ts'
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../domain/time/time.ts'
-import type { Queryable, Transaction } from '../connection/database.ts'
+import { findShardsWith } from '../cluster/first-rows.ts'
+import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { MINUTES_KEPT_MS } from '../usage/minutes.ts'
@@ -68,13 +69,28 @@ export async function removeAllMinutes(tx: Transaction): Promise<void> {
 /** Should a clock be ahead, minutes stay for this much longer. For two days (`removalTime`) they would be too many. */
 const STAY_MS = 2 * HOUR_MS
 
+/** The bounds of the minutes that are kept. */
+const keptMinutes = (now: EpochMs) =>
+  [timestampParam(now - MINUTES_KEPT_MS - STAY_MS), timestampParam(now + MINUTES_KEPT_MS)] as const
+
+/** The shards with minutes that `removeMinutes` removes. */
+export async function findOldMinutes(db: Database, now: EpochMs): Promise<Iterable<Shard>> {
+  const [oldest, latest] = keptMinutes(now)
+  const minutes = { from: sql`breaker_minute m`, by: sql`m.minute` }
+  const isOld = sql`m.shard = h.shard and m.minute < $1`
+  const isAhead = sql`m.shard = h.shard and m.minute > $1`
+  const old = await findShardsWith(db, { name: 'have-old-minutes', ...minutes, where: isOld, values: [oldest] })
+  const ahead = await findShardsWith(db, { name: 'have-minutes-ahead', ...minutes, where: isAhead, values: [latest] })
+  return new Set([...old, ...ahead])
+}
+
 /** Removes a page of a shard's minutes that are kept no longer, or were counted by a clock that was ahead. Resolves to how many it removed. */
 export async function removeMinutes(db: Queryable, shard: Shard, now: EpochMs, rows: number): Promise<number> {
   const removed = await db.query({
     name: 'breaker-remove-minutes',
     text: sql`delete from breaker_minute where shard = $1 and ctid = any(array(
            select ctid from breaker_minute where shard = $1 and (minute < $2 or minute > $3) limit $4 for update skip locked)) returning 1`,
-    values: [shard, timestampParam(now - MINUTES_KEPT_MS - STAY_MS), timestampParam(now + MINUTES_KEPT_MS), rows],
+    values: [shard, ...keptMinutes(now), rows],
   })
   return removed.length
 }

@@ -4,6 +4,7 @@ import { type Shard, shardOfQuota } from '../../domain/basics/shard.ts'
 import type { Quota } from '../../domain/quotas/quota.ts'
 import { quotaAlertsOf } from '../../domain/quotas/quota-alert.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
+import { findShardsWith } from '../cluster/first-rows.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
@@ -124,6 +125,14 @@ export async function replaceAlerts(
     ],
   })
 }
+
+/** The shards with marks whose window or quota had ended by then. */
+export const findEndedAlerts = (db: Database, endedBy: EpochMs): Promise<Shard[]> =>
+  findShardsWith(db, {
+    name: 'have-ended-alerts',
+    ...{ from: sql`quota_alert a`, by: sql`a.ends_at`, where: sql`a.shard = h.shard and a.ends_at <= $1` },
+    values: [timestampParam(endedBy)],
+  })
 
 /**
  * Removes marks of a shard whose window or quota had ended by then, a page at most, and answers how many. Skips rows that

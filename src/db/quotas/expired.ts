@@ -6,6 +6,7 @@ import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
 import type { Shard } from '../../domain/basics/shard.ts'
 import type { Quota } from '../../domain/quotas/quota.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
+import { type FirstRow, findFirstRows } from '../cluster/first-rows.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS, BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
@@ -16,37 +17,13 @@ import { QUOTA_COLUMNS } from './quotas.ts'
 const EXPIRED_AFTER_POSITION = sql`q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
     and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)`
 
-/** A shard with quotas that have expired and are behind its position. */
-export interface ExpiredShard {
-  shard: Shard
-  /** When the first of them has expired. */
-  since: EpochMs
-}
-
-/** SQL: the first of these quotas of each shard. */
-const SINCE = sql`
-  select h.shard, q.since from shard_head h cross join lateral (
-    select q.expires_at as since from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit 1
-  ) q`
-
-/**
- * `SINCE` in a cluster, which refuses a limit there. On one PostgreSQL, the planner may answer the aggregate by another
- * index.
- */
-const SINCE_IN_CLUSTER = sql`
-  select h.shard, (select min(q.expires_at) from quota q where ${EXPIRED_AFTER_POSITION}) as since from shard_head h`
-
-/** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
-export function findShardsWithExpired(db: Database, now: EpochMs): Promise<ExpiredShard[]> {
-  return db.transaction(async tx => {
-    const rows = await tx.query<{ shard: Shard; since: EpochMs | null }>({
-      name: tx.isCluster ? 'shards-with-expired-in-cluster' : 'shards-with-expired',
-      text: tx.isCluster ? SINCE_IN_CLUSTER : SINCE,
-      values: [timestampParam(now)],
-    })
-    return rows.flatMap(({ shard, since }) => (since === null ? [] : { shard, since }))
-  }, 'keyed snapshot')
-}
+/** The shards with quotas that have expired and are behind the shard's position, and when the first of them has expired. */
+export const findShardsWithExpired = (db: Database, now: EpochMs): Promise<FirstRow[]> =>
+  findFirstRows(db, {
+    name: 'shards-with-expired',
+    ...{ from: sql`quota q`, by: sql`q.expires_at`, where: EXPIRED_AFTER_POSITION },
+    values: [timestampParam(now)],
+  })
 
 /**
  * A page of the shard's quotas that have expired, from its position on; those whose `quota.expired` a change has emitted

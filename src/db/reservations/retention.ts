@@ -1,6 +1,7 @@
 /** Removes what has been kept long enough, in pages. Each page is a short transaction. */
-import type { Shard } from '../../domain/basics/shard.ts'
+import { SHARDS, type Shard } from '../../domain/basics/shard.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
+import { findShardsWith } from '../cluster/first-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
@@ -25,6 +26,19 @@ const REMOVE_SETTLED = removalOf(
   sql`${IS_SETTLED} and r.changed_at <= $3`,
   sql`(select case when count(*) >= $4 then max(expires_at) end from page) as reached`,
 )
+
+/** The shards with reservations that expired after a time for each shard, and at `cutoff` at the latest. */
+export const findShardsWithExpiries = (
+  db: Database,
+  after: (shard: Shard) => EpochMs,
+  cutoff: EpochMs,
+): Promise<Shard[]> =>
+  findShardsWith(db, {
+    name: 'have-expiries',
+    ...{ from: sql`reservation r`, by: sql`r.expires_at` },
+    where: sql`r.shard = h.shard and r.expires_at > ($1::timestamptz[])[h.shard + 1] and r.expires_at <= $2`,
+    values: [SHARDS.map(shard => timestampParam(after(shard))), timestampParam(cutoff)],
+  })
 
 /**
  * Removes a shard's reservations that expired after `after` and at `cutoff` at the latest, are settled, and have not
@@ -117,6 +131,24 @@ export interface DeletedQuota {
   id: number
   deleted_at: EpochMs
 }
+
+/** The shards with quotas that were deleted after a position in each shard, and at `cutoff` at the latest. */
+export const findShardsWithDeleted = (
+  db: Database,
+  after: (shard: Shard) => DeletedQuota,
+  cutoff: EpochMs,
+): Promise<Shard[]> =>
+  findShardsWith(db, {
+    name: 'have-deleted-quotas',
+    ...{ from: sql`quota q`, by: sql`q.deleted_at` },
+    where: sql`q.shard = h.shard and q.deleted_at <= $3
+      and (q.deleted_at, q.id) > (($1::timestamptz[])[h.shard + 1], ($2::bigint[])[h.shard + 1])`,
+    values: [
+      SHARDS.map(shard => timestampParam(after(shard).deleted_at)),
+      SHARDS.map(shard => after(shard).id),
+      timestampParam(cutoff),
+    ],
+  })
 
 /**
  * A page of a shard's quotas that were deleted at `cutoff` or before, and whether a reservation may still draw on each:

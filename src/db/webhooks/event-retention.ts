@@ -33,6 +33,28 @@ export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs)
   }
 }
 
+/**
+ * The shards with events that are older than a cutoff, and that all webhooks were fanned out: the second event that is left is as old
+ * (`REMOVE_EVENTS`). Numbers have no gaps.
+ */
+export async function findShardsWithOldEvents(
+  db: Database,
+  cutoff: EpochMs,
+  { positions }: HoldingWebhooks,
+): Promise<Shard[]> {
+  const rows = await db.transaction(
+    tx =>
+      tx.query<{ shard: Shard; pruned: number }>({
+        name: 'have-old-events',
+        text: sql`select h.shard, h.pruned from shard_head h join event e on e.shard = h.shard and e.number = h.pruned + 2
+               where e.at <= $1`,
+        values: [timestampParam(cutoff)],
+      }),
+    'keyed snapshot',
+  )
+  return rows.flatMap(({ shard, pruned }) => ((positions[shard] ?? 0) > pruned ? shard : []))
+}
+
 /** The outcome of one page. */
 export interface RemovedEvents {
   removed: number
