@@ -1,6 +1,12 @@
 import type { Database } from '../db/connection/database.ts'
 import { shardsBehind } from '../db/usage/maintenance.ts'
-import { type FiguresSource, renewFigures, type StoredFigures, takeBackWalks } from '../db/users/customer-figures.ts'
+import {
+  type FiguresSource,
+  renewFigures,
+  type StoredFigures,
+  takeBackWalks,
+  walkIdleShards,
+} from '../db/users/customer-figures.ts'
 import { figuresDueAt, figuresOf, fundedDays, nameKeyOf } from '../domain/forecasts/customer-figures.ts'
 import { nextChangeOf, standingOf, urgencyOf } from '../domain/forecasts/customer-standing.ts'
 import { dailyRateOf } from '../domain/forecasts/forecast.ts'
@@ -50,6 +56,7 @@ export function createCustomerFigures({ db, now: clock, pageSize = PAGE }: Custo
   async function renewOnce(now: EpochMs, signal?: AbortSignal): Promise<Renewal> {
     const renewal = { due: 0, isBehind: false }
     await takeBackWalks(db, now)
+    await walkIdleShards(db, now, now - intervalMs)
     await forEachApart(await shardsBehind(db, 'figures', now - intervalMs), signal, async shard => {
       const { due, hasMore, unreadable } = await page.run(users =>
         renewFigures(db, shard, now, users, source => figuresAt(source, now)),

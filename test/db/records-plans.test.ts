@@ -23,7 +23,7 @@ import {
   listIncreaseRequests,
   removeDecidedRequests,
 } from '../../src/db/quotas/increase-requests.ts'
-import { renewFigures } from '../../src/db/users/customer-figures.ts'
+import { renewFigures, walkIdleShards } from '../../src/db/users/customer-figures.ts'
 import {
   type CustomerFilter,
   type CustomerKey,
@@ -310,6 +310,7 @@ testPlans(db, TABLES, [
       indexes: { quota_alert: ['quota_alert_worst'], quota: [expect.stringMatching(/^quota_(pkey|list_by_id)$/)] },
     },
   ],
+  ['the walk over idle shards', on => walkIdleShards(on, NOW, NOW), { rows: 64 * 51, uses: 'account_pkey' }],
   [
     'shards with minutes that the breaker judges no longer',
     on => findOldMinutes(on, NOW),

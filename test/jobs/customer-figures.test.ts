@@ -5,7 +5,7 @@ import { requestErasure } from '../../src/admin/users/erase-user.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
-import type { StoredFigures } from '../../src/db/users/customer-figures.ts'
+import { figuresWalkedAt, type StoredFigures } from '../../src/db/users/customer-figures.ts'
 import { shardOf } from '../../src/domain/basics/shard.ts'
 import { FIGURE_DAYS } from '../../src/domain/forecasts/customer-figures.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time/time.ts'
@@ -216,6 +216,7 @@ test('walks that find nothing come less often, until there is something to do', 
   await quiet.quota({ user_id: 7, limit: 200 })
   await walk()
   expect(pauses).toEqual([15_000, 30_000, 45_000, 45_000, 15_000])
+  expect(await quiet.db.transaction(figuresWalkedAt)).toBe(quiet.clock.now)
 })
 
 test('a counter that cannot be read leaves its user without figures, who is named, and others have theirs', async () => {

@@ -9,6 +9,7 @@ import { QUOTA_DENIAL_REASONS } from '../../domain/units/reservation.ts'
 import { usageBucketOf } from '../../domain/units/usage.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { quotasOfUsers } from '../quotas/quotas.ts'
 import { walk } from '../usage/maintenance.ts'
@@ -79,29 +80,63 @@ const REST_MS = 4 * MINUTE_MS
 export const FIGURES_DELAY_MS = 5 * MINUTE_MS
 
 /** The number of the newest event of a user `k`, and the version of the profile. */
-const SEQUENCE = sql`coalesce(
-  (select max(e.sequence) from event e where e.shard = $1 and e.user_id = k.user_id),
-  (select s.last from event_sequence s where s.shard = $1 and s.user_id = k.user_id), 0)`
-const PROFILE_VERSION = sql`coalesce((select p.version from user_profile p where p.shard = $1 and p.user_id = k.user_id), 0)`
+const sequenceOf = (shard: Sql) => sql`coalesce(
+  (select max(e.sequence) from event e where e.shard = ${shard} and e.user_id = k.user_id),
+  (select s.last from event_sequence s where s.shard = ${shard} and s.user_id = k.user_id), 0)`
+const profileVersionOf = (shard: Sql) =>
+  sql`coalesce((select p.version from user_profile p where p.shard = ${shard} and p.user_id = k.user_id), 0)`
 
 /**
- * Users of a page of accounts whose figures are due: there are none; their time has come, or lies ahead because a clock was; an event or a
+ * Whether the figures `f` of a user `k` are due: there are none; their time has come, or lies ahead because a clock was; an event or a
  * change of the profile has come since; or usage. Usage is known by the quarter of an hour, so it counts for twenty minutes more. Users
- * whose data is being erased get none.
+ * whose data is being erased get none. The times are `timesOf`.
  */
+const isDueOf = (shard: Sql) => sql`(f.user_id is null or f.due_at <= $1 or f.computed_at > $2
+    or f.sequence <> ${sequenceOf(shard)} or f.profile_version <> ${profileVersionOf(shard)}
+    or f.computed_at <= $3 and exists (select from usage u
+      where u.shard = ${shard} and u.user_id = k.user_id and u.bucket >= f.computed_at - interval '20 minutes'))
+  and not exists (select from erasure e where e.shard = ${shard} and e.user_id = k.user_id and e.finished_at is null)`
+const timesOf = (now: EpochMs) => [now, now + CLOCK_MARGIN_MS, now - REST_MS].map(timestampParam)
+
+/** Users of a page of accounts whose figures are due. */
 const FIND_DUE = sql`
   with k as materialized (
-    select user_id from account where shard = $1 and user_id >= $2 order by user_id limit $3::bigint * ${sqlInteger(PASSED_EACH)}
+    select user_id from account where shard = $4 and user_id >= $5 order by user_id limit $6::bigint * ${sqlInteger(PASSED_EACH)}
   ), due as (
-    select k.user_id from k left join customer_figures f on f.shard = $1 and f.user_id = k.user_id
-    where (f.user_id is null or f.due_at <= $4 or f.computed_at > $5
-        or f.sequence <> ${SEQUENCE} or f.profile_version <> ${PROFILE_VERSION}
-        or f.computed_at <= $6 and exists (select from usage u
-          where u.shard = $1 and u.user_id = k.user_id and u.bucket >= f.computed_at - interval '20 minutes'))
-      and not exists (select from erasure e where e.shard = $1 and e.user_id = k.user_id and e.finished_at is null)
-    order by k.user_id limit $3::bigint
+    select k.user_id from k left join customer_figures f on f.shard = $4 and f.user_id = k.user_id
+    where ${isDueOf(sql`$4`)}
+    order by k.user_id limit $6::bigint
   )
   select (select count(*) from k) as passed, (select max(user_id) from k) as last, array(select user_id from due) as users`
+
+/** Accounts of a shard that the statement for all shards looks at, at most: each is some look-ups by a key. */
+const MAX_IDLE = 50
+
+/** Walks over shards with few accounts of which no figures are due, and no figures without an account (`removeOrphans`). */
+const WALK_IDLE = sql`
+  with behind as materialized (
+    select shard from usage_upkeep where task = 'figures' and until < $4 and next_user is null order by shard for update skip locked
+  )
+  update usage_upkeep w set until = $1, done_until = $1 from behind b
+  where w.shard = b.shard and w.task = 'figures' and case
+    when (select count(*) from (select from account where shard = b.shard limit ${sqlInteger(MAX_IDLE + 1)}) a) > ${sqlInteger(MAX_IDLE)} then false
+    else not exists (select from account k left join customer_figures f on f.shard = b.shard and f.user_id = k.user_id
+        where k.shard = b.shard and ${isDueOf(sql`b.shard`)})
+      and not exists (select from customer_figures f where f.shard = b.shard
+        and not exists (select from account a where a.shard = b.shard and a.user_id = f.user_id))
+  end`
+
+/**
+ * Walks, in one statement, over all shards in which nothing is to be done, of those not walked since a time: walked one by one, they would
+ * be most of what an idle service costs. Not on a cluster, which refuses to lock rows of several shards.
+ */
+export async function walkIdleShards(db: Database, now: EpochMs, since: EpochMs): Promise<void> {
+  await db.transaction(async tx => {
+    if (tx.isCluster) return
+    await tx.query({ text: BY_KEYS_IN_ORDER })
+    await tx.query({ name: 'walk-idle-figures', text: WALK_IDLE, values: [...timesOf(now), timestampParam(since)] })
+  })
+}
 
 interface DuePage {
   passed: number
@@ -129,14 +164,7 @@ export async function renewFigures(
     const [page] = await tx.query<DuePage>({
       name: 'find-due-figures',
       text: FIND_DUE,
-      values: [
-        shard,
-        from,
-        size,
-        timestampParam(now),
-        timestampParam(now + CLOCK_MARGIN_MS),
-        timestampParam(now - REST_MS),
-      ],
+      values: [...timesOf(now), shard, from, size],
     })
     const { passed = 0, last = null, users = [] } = page ?? {}
     due = users.length
@@ -160,7 +188,7 @@ export async function renewFigures(
 
 const OF_K = { shard: sql`$1::smallint`, user: sql`k.user_id` }
 const FACTS = sql`
-  select k.user_id, ${SEQUENCE} as sequence, ${PROFILE_VERSION} as profile_version,
+  select k.user_id, ${sequenceOf(sql`$1`)} as sequence, ${profileVersionOf(sql`$1`)} as profile_version,
     (select p.name from user_profile p where p.shard = $1 and p.user_id = k.user_id) as name,
     ${firstUsageOf(OF_K)} as first, ${lastActivityOf(OF_K)} as last_message_at
   from unnest($2::bigint[]) k (user_id)`
