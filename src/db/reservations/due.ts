@@ -3,7 +3,6 @@ import type { EpochMs } from '../../domain/time/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
-import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** A reservation with units outstanding that has expired. */
@@ -78,7 +77,6 @@ type Walk = readonly (readonly [Shard, EpochMs])[]
  */
 export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
     const walk = tx.isCluster ? await withDue(tx, after, until) : [...after]
     const found = await runPerCitusShard(
       tx,
@@ -88,7 +86,7 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
     )
     const ended = new Set(found.map(({ shard }) => shard))
     return [...found, ...[...after.keys()].filter(shard => !ended.has(shard)).map(nothingDue)]
-  }, 'snapshot')
+  }, 'keyed snapshot')
   return rows.map(({ shard, reached, first_open, users, ids, expiries }) => ({
     shard,
     reached,

@@ -63,7 +63,6 @@ export interface Settlement {
 /** Every enabled webhook. */
 export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhook[]> {
   return db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
     const rows = await tx.query<BusyWebhook & { is_same_minute: boolean; messages: number }>({
       name: 'webhook-busy',
       text: sql`select w.id, c.positions, c.restart_from is not null as is_restarting,
@@ -78,7 +77,7 @@ export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhoo
       const mustWait = is_same_minute && messages >= MAX_MESSAGES_PER_MINUTE
       return { ...webhook, is_due: is_due && !mustWait }
     })
-  }, 'snapshot')
+  }, 'keyed snapshot')
 }
 
 /**
