@@ -54,6 +54,12 @@ test('say what runs, whether it is ready, and how far the clocks differ', async 
   expect(Math.abs(await metricOf('sms_quota_clock_offset_seconds'))).toBeLessThan(5)
 })
 
+test('say how long the event loop was held', async () => {
+  const until = performance.now() + 500
+  while (performance.now() < until);
+  while (!((await metricOf('nodejs_eventloop_lag_max_seconds')) >= 0.3)) await new Promise(setImmediate)
+})
+
 test('stay below 600 KB, with each answer of each route, and calls of any method that have none', async () => {
   const all = createMetrics()
   expect(routes.length).toBeGreaterThan(100)
