@@ -1,5 +1,5 @@
 import { countBehind, isBehind, readOutboxEnds } from '../db/outbox/outbox.ts'
-import { type BusyWebhook, findBusyWebhooks, readPending } from '../db/webhooks/deliveries.ts'
+import { type BusyWebhook, findBusyWebhooks, hasEnabledWebhook, readPending } from '../db/webhooks/deliveries.ts'
 import { FAN_OUT_PAGE, fanOut } from '../db/webhooks/fan-out.ts'
 import { restartPage, takeBackDeliveries, takeBackWebhooks } from '../db/webhooks/maintenance.ts'
 import type { EpochMs } from '../domain/time/time.ts'
@@ -78,7 +78,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let nextDue = Number.POSITIVE_INFINITY
 
   async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<Dispatch> {
-    const webhooks = await findBusyWebhooks(db, now)
+    const hasWebhooks = pageSizes.size > 0 || (await hasEnabledWebhook(db))
+    const webhooks = hasWebhooks ? await findBusyWebhooks(db, now) : []
     for (const { id, is_due } of webhooks) if (is_due) sender.start(id, signal)
     pageSizes = new Map(webhooks.map(({ id }) => [id, pageSizes.get(id) ?? newPageSizes()]))
     const ends = webhooks.length === 0 ? [] : await readOutboxEnds(db)
