@@ -168,7 +168,7 @@ function createHistories(db: Database) {
 /** Removes minutes that the breaker judges no longer. */
 export const createBreakerCleaner = ({ db, now }: Pick<BreakerOptions, 'db' | 'now'>): RetentionJob =>
   createCleaner({
-    ...{ name: 'breaker cleaner', now },
+    ...{ name: 'breaker cleaner', db, now },
     findShards: () => findOldMinutes(db, now()),
-    remove: (shard, _, rows) => removeMinutes(db, shard, now(), rows),
+    remove: (_db, shard, _now, rows) => removeMinutes(db, shard, now(), rows),
   })

@@ -1,9 +1,10 @@
+import { findShardsWith } from '../db/cluster/first-rows.ts'
 import type { Database } from '../db/connection/database.ts'
+import { expiriesAfter } from '../db/reservations/due.ts'
 import {
   type DeletedQuota,
   findDeletedQuotas,
   findShardsWithDeleted,
-  findShardsWithExpiries,
   type RemovedPage,
   removeDeletedQuota,
   removeSettled,
@@ -145,7 +146,7 @@ export function createRetention(options: RetentionOptions): RetentionJob<Retirem
     Number.NEGATIVE_INFINITY,
     now => now - retentionMs,
     MAX_RESERVATIONS,
-    (after, now) => findShardsWithExpiries(db, after, now - retentionMs),
+    (after, now) => findShardsWith(db, expiriesAfter(after, now - retentionMs)),
     (shard, after, now, rows) => removeSettled(db, shard, after, now - retentionMs, rows),
   )
   const windows =

@@ -5,15 +5,16 @@
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { blocksOf, isSetting, type PlanNode, type Statement, transactionOf } from '../../bench/explain.ts'
+import { findShardsWith } from '../../src/db/cluster/first-rows.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { findEndedCounters } from '../../src/db/quotas/value-counters.ts'
 import { findOldDenials, removeDenials } from '../../src/db/reservations/denial-retention.ts'
 import { type DenialFilter, findDenial, listDenials } from '../../src/db/reservations/denials.ts'
-import { DUE_PAGE, findDue } from '../../src/db/reservations/due.ts'
+import { DUE_PAGE, expiriesAfter, findDue } from '../../src/db/reservations/due.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { listOfSender, type SenderFilter, type SenderKey } from '../../src/db/reservations/lists-of-senders.ts'
-import { findShardsWithExpiries, removeSettled } from '../../src/db/reservations/retention.ts'
+import { removeSettled } from '../../src/db/reservations/retention.ts'
 import { SHARDS, shardFrom, shardOf } from '../../src/domain/basics/shard.ts'
 import { DAY_MS } from '../../src/domain/time/time.ts'
 import type { DenialKey } from '../../src/domain/units/denial.ts'
@@ -246,7 +247,11 @@ testPlans(
     ...[Number.NEGATIVE_INFINITY, NOW - DAY_MS].map(
       (after): PlanCase => [
         `the shards whose reservations the retention reads after ${after}`,
-        on => findShardsWithExpiries(on, () => after, NOW),
+        on =>
+          findShardsWith(
+            on,
+            expiriesAfter(() => after, NOW),
+          ),
         { rows: SHARDS.length, indexes: { reservation: ['reservation_expiry'] } },
       ],
     ),

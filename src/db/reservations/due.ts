@@ -1,5 +1,6 @@
 import { SHARDS, type Shard } from '../../domain/basics/shard.ts'
 import type { EpochMs } from '../../domain/time/time.ts'
+import { firstRows, type Probe } from '../cluster/first-rows.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
@@ -58,16 +59,12 @@ interface Row {
   expiries: EpochMs[]
 }
 
-/**
- * The shards of a cluster with something to read. One statement for all, so that a poll that finds nothing asks each node
- * once: `$1` the shards, `$2` for each shard from 0 on after what it is read, null for others.
- */
-const HAVE_DUE = sql`
-  select h.shard, (
-    select min(r.expires_at) from reservation r
-    where r.shard = h.shard and r.expires_at > ($2::timestamptz[])[h.shard + 1] and r.expires_at <= $3
-  ) as first
-  from shard_head h where h.shard = any($1::smallint[])`
+/** Reservations of each shard that expire after its time, and at `until` at the latest. Without a time there are none. */
+export const expiriesAfter = (after: (shard: Shard) => EpochMs | null, until: EpochMs): Probe => ({
+  ...{ name: 'have-expiries', from: sql`reservation r`, by: sql`r.expires_at` },
+  where: sql`r.shard = h.shard and r.expires_at > ($1::timestamptz[])[h.shard + 1] and r.expires_at <= $2`,
+  values: [SHARDS.map(shard => timestampParam(after(shard))), timestampParam(until)],
+})
 
 type Walk = readonly (readonly [Shard, EpochMs])[]
 
@@ -107,13 +104,13 @@ function readPages(tx: Transaction, walk: Walk, until: EpochMs): Promise<Row[]> 
   })
 }
 
+/** The shards of a cluster with something to read: a poll that finds nothing asks each node once. */
 async function withDue(tx: Transaction, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<Walk> {
-  const rows = await tx.query<{ shard: Shard; first: EpochMs | null }>({
-    name: 'have-due',
-    text: HAVE_DUE,
-    values: [[...after.keys()], SHARDS.map(shard => timestampParam(after.get(shard) ?? null)), timestampParam(until)],
-  })
-  const have = new Set(rows.filter(({ first }) => first !== null).map(({ shard }) => shard))
+  const found = await firstRows(
+    tx,
+    expiriesAfter(shard => after.get(shard) ?? null, until),
+  )
+  const have = new Set(found.map(({ shard }) => shard))
   return [...after].filter(([shard]) => have.has(shard))
 }
 

@@ -27,19 +27,6 @@ const REMOVE_SETTLED = removalOf(
   sql`(select case when count(*) >= $4 then max(expires_at) end from page) as reached`,
 )
 
-/** The shards with reservations that expired after a time for each shard, and at `cutoff` at the latest. */
-export const findShardsWithExpiries = (
-  db: Database,
-  after: (shard: Shard) => EpochMs,
-  cutoff: EpochMs,
-): Promise<Shard[]> =>
-  findShardsWith(db, {
-    name: 'have-expiries',
-    ...{ from: sql`reservation r`, by: sql`r.expires_at` },
-    where: sql`r.shard = h.shard and r.expires_at > ($1::timestamptz[])[h.shard + 1] and r.expires_at <= $2`,
-    values: [SHARDS.map(shard => timestampParam(after(shard))), timestampParam(cutoff)],
-  })
-
 /**
  * Removes a shard's reservations that expired after `after` and at `cutoff` at the latest, are settled, and have not
  * changed since `cutoff`: of a page, oldest first. What they used is added to the archive.
