@@ -18,7 +18,7 @@ export const SENDER_VARIABLES = {
   },
   SENDER_DOOR: {
     means:
-      "whether plain calls of senders are read by the service's own reader, at half of what that of Node.js and the framework cost",
+      "whether plain calls of senders are read by the service's own reader, which costs less than that of Node.js and the framework",
     ...flag,
     fallback: 'true',
   },
