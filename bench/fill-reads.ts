@@ -78,6 +78,11 @@ export async function fillByApi(
   await times(300, n => admin('POST', '/admin/plans', { name: `Plan ${n}`, slots }))
   const plan = await admin('POST', '/admin/plans', { name: 'Changing', slots })
   for (let n = 0; n < 200; n++) await admin('PUT', `/admin/plans/${plan.id}`, { name: `Changing ${n}` })
+  const lines = [
+    { per_segment: 1 },
+    ...Array.from({ length: 19_999 }, (_, n) => ({ prefix: `${n + 1}`, per_segment: 1 })),
+  ]
+  const card = await admin('POST', '/admin/rate-cards', { name: 'Large', lines })
   let pause = 0
   await times(500, async n => {
     const made = await admin('POST', '/admin/pauses', { user_id: 1_000 + n, country: 'FR', reason: 'x'.repeat(100) })
@@ -111,6 +116,7 @@ export async function fillByApi(
     user: USER,
     quota: Number(quota.id),
     plan: Number(plan.id),
+    rateCard: Number(card.id),
     webhook: Number(webhook.id),
     delivery: first(deliveries),
     denial: first(denials, 'denial_id'),

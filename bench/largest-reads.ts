@@ -12,6 +12,7 @@ export interface ReadSubjects {
   user: number
   quota: number
   plan: number
+  rateCard: number
   webhook: number
   delivery: string
   denial: string
@@ -61,6 +62,9 @@ export function largestReads(of: ReadSubjects): Readonly<Record<string, string>>
     listCustomers: `/admin/customers?${PAGE}&view=at_risk`,
     listPlans: `/admin/plans?${PAGE}`,
     getPlan: `/admin/plans/${of.plan}`,
+    listRateCards: `/admin/rate-cards?${PAGE}`,
+    getRateCard: `/admin/rate-cards/${of.rateCard}`,
+    listRateLines: `/admin/rate-cards/${of.rateCard}/lines?${PAGE}`,
     listIncreaseRequests: `/admin/requests?${PAGE}`,
     listPauses: `/admin/pauses?${PAGE}`,
     getPause: `/admin/pauses/${of.pause}`,

@@ -20,6 +20,7 @@ import type { EpochMs } from './domain/time/time.ts'
 import { trustedTime } from './engine/completion.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { createPauses, type Pauses } from './engine/pauses.ts'
+import { createRates, type Rates } from './engine/rates.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
 import { createNameWriter } from './http/auth/name-writer.ts'
@@ -91,6 +92,7 @@ type Stop = () => Promise<void>
 
 /** What the parts below have in common. */
 interface Base extends JobsBase, Secrets {
+  rates: Rates
   tracer: Tracer | undefined
 }
 
@@ -127,9 +129,10 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const now = overrides.now ?? (() => trustedTime(clock))
     const tracer = await provideTracer(config, overrides.tracing, stops)
     const cluster = await findCluster(jobsDb)
-    const pauses = createPauses({ db: pingDb, now })
+    const rates = createRates(pingDb)
+    const pauses = createPauses({ db: pingDb, now, rates })
     await pauses.read()
-    const base = { config, log, jobsDb, now, metrics, pauses, ...secrets, tracer, idleMs: idleMsOn(cluster) }
+    const base = { config, log, jobsDb, now, metrics, pauses, rates, ...secrets, tracer, idleMs: idleMsOn(cluster) }
 
     const engine = startEngine(base, { url, cluster }, overrides, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -205,7 +208,7 @@ function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, st
 }
 
 function startEngine(
-  { config, log, jobsDb, now, metrics, pauses, tracer, valueKey }: Base,
+  { config, log, jobsDb, now, metrics, pauses, rates, tracer, valueKey }: Base,
   store: Pick<EngineOptions, 'url' | 'cluster'>,
   overrides: Overrides,
   stops: Stop[],
@@ -217,6 +220,7 @@ function startEngine(
     log,
     observe: config.enforcement === 'observe',
     pauses,
+    rates,
     newcomers: createDefaultPlan({
       db: jobsDb,
       now,

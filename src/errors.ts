@@ -108,6 +108,18 @@ const CATALOG = {
     title: 'Too many plans',
     means: 'The maximum number of plans already exists. Archive one that is not needed.',
   },
+  too_many_rate_cards: {
+    status: 422,
+    title: 'Too many rate cards',
+    means:
+      'The maximum number of rate cards already exists, or of lists of prices of the card that are to come. Archive a card that is not needed, or replace a list by one of the same `valid_from`.',
+  },
+  no_rate: {
+    status: 422,
+    title: 'No rate',
+    means:
+      'No rate card has priced the reservation, so its segments have no units: give `total_units`. `reservation` shows the current state.',
+  },
   too_many_pauses: {
     status: 422,
     title: 'Too many pauses',
@@ -117,7 +129,7 @@ const CATALOG = {
     status: 422,
     title: 'Exceeds the reservation',
     means:
-      '`total_units` is more than the reservation holds. Reserve the additional units under another id. `reservation` shows the current state.',
+      '`total_units` or `total_segments` is more than the reservation holds. Reserve the additional units under another id, or commit with `force` what was sent. `reservation` shows the current state.',
   },
   exceeds_committed: {
     status: 422,
@@ -159,6 +171,17 @@ const CATALOG = {
     status: 409,
     title: 'Plan archived',
     means: 'The plan is archived, so it can neither be given nor changed. Use another plan.',
+  },
+  rate_card_archived: {
+    status: 409,
+    title: 'Rate card archived',
+    means: 'The rate card is archived, so it cannot be changed. Use another one.',
+  },
+  rate_card_in_use: {
+    status: 409,
+    title: 'Rate card in use',
+    means:
+      'The rate card is the default, or that of a plan or a user, so it cannot be archived. Give them another one first.',
   },
   open_reservations: {
     status: 409,

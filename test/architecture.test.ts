@@ -248,7 +248,7 @@ function castsToSql({ path, casts }: SourceFile): string[] {
 /** Times of what is no memory of things that may end: rows, prepared statements, files of the process's own, messages of the agent. */
 const TIMES_OF_OTHERS = /KEPT_MS|PAUSES_KEPT_MS|MINUTES_KEPT_MS|MAX_PLAN_AGE_MS|FRESH_MS|KNOWN_MS/
 const FILES_OF_OTHERS =
-  /kit\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|platform\/metrics-page|console\/routes|^src\/cli\//
+  /kit\/idempotency|rates\/rate-cards|jobs\/audit-retention|usage\/minutes|engine\/connections|platform\/metrics-page|console\/routes|^src\/cli\//
 
 test('how long a process remembers what may end is said in one place', () => {
   const declared = /\b(?:\w*_)?(?:KEPT|AGE|FRESH|STALE|RECHECK|REFRESH|REFUSED|REMEMBERED|KNOWN)_MS = /
@@ -285,7 +285,7 @@ test('the console asks the service in its queries only, and has one file for for
 
 /** Forms of pages and lists, and of the dialog that asks to sign in again, which cannot be closed. */
 const FORMS_OF_PAGES =
-  /\/(?:components\/(?:filter-fields|user\/(?:message-check|notifications-section))|pages\/(?:start|sign-in|plans|quota|webhooks|pauses|quotas)\/(?!.*dialog).+)\.tsx$/
+  /\/(?:components\/(?:filter-fields|user\/(?:message-check|notifications-section))|pages\/(?:start|sign-in|plans|prices|quota|webhooks|pauses|quotas)\/(?!.*dialog).+)\.tsx$/
 
 test('each form in a dialog keeps it open on Escape while it has input', () => {
   const forms = consoleFiles.filter(

@@ -1012,6 +1012,8 @@ export type CreatePlanReq = {
   readonly slots: ReadonlyArray<PlanSlotReq>
   /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
   readonly isDefault?: boolean
+  /** The rate card of the users of the plan, in any version, unless they have one of their own. null: the default card, if there is one. */
+  readonly rateCardId?: number | null
 }
 
 /** Omitted fields keep their value. `slots` replaces all slots: a slot that is not named is dropped. */
@@ -1021,6 +1023,8 @@ export type UpdatePlanReq = {
   readonly slots?: ReadonlyArray<PlanSlotReq>
   /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
   readonly isDefault?: boolean
+  /** The rate card of the users of the plan, in any version, unless they have one of their own. null: the default card, if there is one. */
+  readonly rateCardId?: number | null
 }
 
 /** A versioned list of quotas that users get as a whole. A new version changes no quota until it is given. */
@@ -1034,6 +1038,8 @@ export type Plan = {
   readonly slots: ReadonlyArray<PlanSlot>
   /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
   readonly isDefault: boolean
+  /** The rate card of the users of the plan, in any version, unless they have one of their own. null: the default card, if there is one. */
+  readonly rateCardId: number | null
   /** An archived plan is given to no further user; those who have it keep it. */
   readonly archived: boolean
   readonly createdAt: string
@@ -1055,6 +1061,8 @@ export type PlanDetail = {
   readonly slots: ReadonlyArray<PlanSlot>
   /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
   readonly isDefault: boolean
+  /** The rate card of the users of the plan, in any version, unless they have one of their own. null: the default card, if there is one. */
+  readonly rateCardId: number | null
   /** An archived plan is given to no further user; those who have it keep it. */
   readonly archived: boolean
   readonly createdAt: string
@@ -1266,6 +1274,156 @@ export type RollOutRecord =
       /** Users with a quota that has nothing left by this change, and had something before. */
       readonly exhausted: number
     }
+
+/** What messages to a destination cost. A line without prefix and country is for all others; a list must have one for all types, too. */
+export type RateLineReq = {
+  /** The beginning of numbers, in E.164 form without the plus. The longest one of a number decides. */
+  readonly prefix?: string | null
+  /** The country (ISO 3166 alpha-2, or `001`) of numbers that no prefix of the list fits. Not with `prefix`. */
+  readonly country?: string | null
+  /** Only messages of this type. null: all others to the destination. */
+  readonly messageType?: string | null
+  /** Units for each segment. */
+  readonly perSegment: number
+  /** Units for the message, beside its segments. */
+  readonly perMessage?: number
+}
+
+/** What messages to a destination cost. */
+export type RateLine = {
+  /** The beginning of numbers, in E.164 form without the plus. The longest one of a number decides. */
+  readonly prefix: string | null
+  /** The country (ISO 3166 alpha-2, or `001`) of numbers that no prefix of the list fits. Not with `prefix`. */
+  readonly country: string | null
+  /** Only messages of this type. null: all others to the destination. */
+  readonly messageType: string | null
+  /** Units for each segment. */
+  readonly perSegment: number
+  /** Units for the message, beside its segments. */
+  readonly perMessage: number
+}
+
+/** A new rate card. There are 100 at most, without archived ones. Without `lines` it charges one unit a segment. */
+export type CreateRateCardReq = {
+  /** A display name. */ readonly name: string
+  /** Whether it is the card of users who have none of their own and whose plan has none. One card at most is: another one ends to be it. Without a default, a segment of theirs costs one unit. */
+  readonly isDefault?: boolean
+  /** All prices of the card, 20,000 at most. */
+  readonly lines?: ReadonlyArray<RateLineReq>
+}
+
+/** Omitted fields keep their value. */
+export type UpdateRateCardReq = {
+  /** A display name. */ readonly name?: string
+  /** Whether it is the card of users who have none of their own and whose plan has none. One card at most is: another one ends to be it. Without a default, a segment of theirs costs one unit. */
+  readonly isDefault?: boolean
+}
+
+/** What messages cost in units, by destination. */
+export type RateCard = {
+  readonly id: number
+  /** Grows by one with each list of prices. The ETag. */
+  readonly version: number
+  /** A display name. */
+  readonly name: string
+  /** Whether it is the card of users who have none of their own and whose plan has none. One card at most is: another one ends to be it. Without a default, a segment of theirs costs one unit. */
+  readonly isDefault: boolean
+  /** No plan and no user has an archived card, and none can get it. */
+  readonly archived: boolean
+  /** How many lines the last list has. */
+  readonly lines: number
+  readonly createdAt: string
+  /** The subject of the token. */
+  readonly createdBy: string
+  readonly updatedAt: string
+  /** The subject of the token. */
+  readonly updatedBy: string
+}
+
+/** A rate card with its lists of prices, and who has it. */
+export type RateCardDetail = {
+  readonly id: number
+  /** Grows by one with each list of prices. The ETag. */
+  readonly version: number
+  /** A display name. */
+  readonly name: string
+  /** Whether it is the card of users who have none of their own and whose plan has none. One card at most is: another one ends to be it. Without a default, a segment of theirs costs one unit. */
+  readonly isDefault: boolean
+  /** No plan and no user has an archived card, and none can get it. */
+  readonly archived: boolean
+  /** How many lines the last list has. */
+  readonly lines: number
+  readonly createdAt: string
+  /** The subject of the token. */
+  readonly createdBy: string
+  readonly updatedAt: string
+  /** The subject of the token. */
+  readonly updatedBy: string
+  /** How many plans have it that someone has or can get. */
+  readonly plans: number
+  /** How many users have it as their own. */
+  readonly users: number
+  /** The lists of prices, the last first. One is kept for 400 days after it held. */
+  readonly lists: ReadonlyArray<{
+    readonly version: number
+    readonly state: 'holds' | 'upcoming' | 'past'
+    /** From when on the list holds. Of several that do, the latest decides; of one time the last version. */
+    readonly validFrom: string
+    readonly lines: number
+    readonly createdAt: string
+    readonly createdBy: string
+  }>
+}
+
+/** Rate cards, newest first. */
+export type RateCardPage = {
+  readonly items: ReadonlyArray<RateCard>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
+/** The whole list of prices of a card. */
+export type RateLinesReq = {
+  /** All prices of the card, 20,000 at most. */ readonly lines: ReadonlyArray<RateLineReq>
+}
+
+/** New prices of a card, and what they change. */
+export type RateLinesSet = {
+  readonly dryRun: boolean
+  readonly card: RateCard
+  readonly validFrom: string
+  /** How many lines are new or gone, and how many dearer or cheaper for a message of one segment, compared with the prices that would hold then. */
+  readonly changes: { readonly new: number; readonly gone: number; readonly dearer: number; readonly cheaper: number }
+  /** These lines, the largest changes first: 1,000 at most. */
+  readonly changed: ReadonlyArray<{
+    /** The beginning of numbers, in E.164 form without the plus. The longest one of a number decides. */
+    readonly prefix: string | null
+    /** The country (ISO 3166 alpha-2, or `001`) of numbers that no prefix of the list fits. Not with `prefix`. */
+    readonly country: string | null
+    /** Only messages of this type. null: all others to the destination. */
+    readonly messageType: string | null
+    readonly change: 'new' | 'gone' | 'dearer' | 'cheaper'
+    readonly before: {
+      /** Units for each segment. */ readonly perSegment: number
+      /** Units for the message, beside its segments. */
+      readonly perMessage: number
+    } | null
+    readonly after: {
+      /** Units for each segment. */ readonly perSegment: number
+      /** Units for the message, beside its segments. */
+      readonly perMessage: number
+    } | null
+  }>
+}
+
+/** The lines of a list of prices, in its order. */
+export type RateLinePage = {
+  readonly items: ReadonlyArray<RateLine>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
 
 /** More units to ask for. */
 export type IncreaseReq = {
@@ -1578,6 +1736,8 @@ export type UsageRecord = {
   readonly messageType: string | null
   /** Committed, at the time of the commit. A message counts with its first unit. */
   readonly committed: { readonly units: number; readonly messages: number }
+  /** Segments of committed messages that a rate card has priced. Of others the units say it. */
+  readonly committedSegments: number
   /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
   readonly verifiedMessages: number
   /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -1702,7 +1862,9 @@ export type CommitReq = {
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
   readonly totalUnits?: number
-  /** Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all. */
+  /** Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did not arrive. They count what the reservation says that they cost. */
+  readonly totalSegments?: number
+  /** Books units again that were released or refunded or have expired, and more than were reserved, past any limit: `total_units` or `total_segments` then says how many shall be used in all. For a message that was delivered after all, or was longer. */
   readonly force?: boolean
   /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
   readonly messages?: number
@@ -1728,6 +1890,8 @@ export type RefundReq = {
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
   readonly totalUnits?: number
+  /** Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did not arrive. They count what the reservation says that they cost. */
+  readonly totalSegments?: number
 }
 
 export type FeedbackReq = {
@@ -1853,7 +2017,9 @@ export type BatchReq = {
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
         readonly totalUnits?: number
-        /** Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all. */
+        /** Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did not arrive. They count what the reservation says that they cost. */
+        readonly totalSegments?: number
+        /** Books units again that were released or refunded or have expired, and more than were reserved, past any limit: `total_units` or `total_segments` then says how many shall be used in all. For a message that was delivered after all, or was longer. */
         readonly force?: boolean
         /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
         readonly messages?: number
@@ -1881,6 +2047,8 @@ export type BatchReq = {
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
         readonly totalUnits?: number
+        /** Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did not arrive. They count what the reservation says that they cost. */
+        readonly totalSegments?: number
       }
     | {
         readonly op: 'feedback'
@@ -1905,6 +2073,18 @@ export type Settled = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -1943,6 +2123,18 @@ export type Granted = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments of the `message`, which are its units unless a rate card prices it. */
+  readonly segments?: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -1975,8 +2167,6 @@ export type Granted = {
   readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
-  /** The segments of the `message`, which are its units. */
-  readonly segments?: number
   /** The country of the `message`'s number; null if it has none. */
   readonly country?: string | null
   /** Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier. */
@@ -2013,6 +2203,16 @@ export type Grantable = {
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
   readonly units: number
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate?: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
@@ -2031,8 +2231,8 @@ export type Grantable = {
   readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
-  /** The segments of the `message`, which are its units. */
-  readonly segments?: number
+  /** The segments of the `message`, which are its units unless a rate card prices it. */
+  readonly segments?: number | null
   /** The country of the `message`'s number; null if it has none. */
   readonly country?: string | null
   /** Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier. */
@@ -2070,6 +2270,16 @@ export type Denied = {
   readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The units that the `message` needs. */
   readonly units?: number
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate?: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** How much the same request could still draw after this response, caps and overage applied; null if unbounded. */
   readonly remaining: number | null
   /** The blocking cap with the lowest id, else the last matching grant. */
@@ -2080,8 +2290,8 @@ export type Denied = {
   readonly pause?: { readonly id: number; readonly until: string | null; readonly reason: string | null }
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
-  /** The segments of the `message`, which are its units. */
-  readonly segments?: number
+  /** The segments of the `message`, which are its units unless a rate card prices it. */
+  readonly segments?: number | null
   /** The country of the `message`'s number; null if it has none. */
   readonly country?: string | null
   /** Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier. */
@@ -2126,6 +2336,18 @@ export type Reservation = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -2159,6 +2381,18 @@ export type AuthoredReservation = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -2209,6 +2443,18 @@ export type ReservationRecord = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -2261,6 +2507,18 @@ export type ReservationDetail = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -2311,6 +2569,18 @@ export type AuthoredRecord = {
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   /** Units granted. */
   readonly units: number
+  /** The segments that the units pay. null without a `rate`. */
+  readonly segments: number | null
+  /** What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card. */
+  readonly rate: {
+    readonly cardId: number
+    /** The list of prices that held. */
+    readonly version: number
+    /** Units for each segment. */
+    readonly perSegment: number
+    /** Units for the message, beside its segments. */
+    readonly perMessage: number
+  } | null
   /** Units of these that were committed, including refunded ones. */
   readonly committed: number
   /** Units of these given back uncommitted, by the sender or at expiry. */
@@ -2526,6 +2796,8 @@ export type Usage = {
   readonly total: {
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Segments of committed messages that a rate card has priced. Of others the units say it. */
+    readonly committedSegments: number
     /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
     readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2565,6 +2837,8 @@ export type Usage = {
     readonly sender?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Segments of committed messages that a rate card has priced. Of others the units say it. */
+    readonly committedSegments: number
     /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
     readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2607,6 +2881,8 @@ export type TopUsers = {
     readonly userName?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Segments of committed messages that a rate card has priced. Of others the units say it. */
+    readonly committedSegments: number
     /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
     readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2685,6 +2961,8 @@ export type Overview = {
     readonly total: {
       /** Committed, at the time of the commit. A message counts with its first unit. */
       readonly committed: { readonly units: number; readonly messages: number }
+      /** Segments of committed messages that a rate card has priced. Of others the units say it. */
+      readonly committedSegments: number
       /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
       readonly verifiedMessages: number
       /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2792,6 +3070,8 @@ export type ProfileReq = {
   readonly language?: string | null
   /** The time zone of times that people read. */
   readonly timeZone?: string | null
+  /** The rate card that was negotiated with the user. null: that of the plan, else the default one. */
+  readonly rateCardId?: number | null
 }
 
 /** What another system knows of a user: the reference, and how to address a person. */
@@ -2807,6 +3087,8 @@ export type UserProfile = {
   readonly language: string | null
   /** The time zone of times that people read. */
   readonly timeZone: string | null
+  /** The rate card that was negotiated with the user. null: that of the plan, else the default one. */
+  readonly rateCardId: number | null
   /** Numbers the changes, from 1; 0: nothing was ever set. */
   readonly version: number
   readonly updatedAt: string | null
@@ -3468,6 +3750,7 @@ export type AuditEntry = {
     | 'address'
     | 'webhook'
     | 'plan'
+    | 'rate_card'
     | 'breaker'
     | 'pause'
     | 'increase_request'
@@ -3574,6 +3857,8 @@ export type Problem = {
     | 'no_grant'
     | 'too_many_requests'
     | 'too_many_plans'
+    | 'too_many_rate_cards'
+    | 'no_rate'
     | 'too_many_pauses'
     | 'exceeds_reservation'
     | 'exceeds_committed'
@@ -3583,6 +3868,8 @@ export type Problem = {
     | 'request_closed'
     | 'link_outdated'
     | 'plan_archived'
+    | 'rate_card_archived'
+    | 'rate_card_in_use'
     | 'open_reservations'
     | 'being_erased'
     | 'events_lost'
@@ -4228,6 +4515,65 @@ export interface Api<Options> {
    */
   rollOutPlan(input: { readonly id: number } & RollOutReq, options?: Options): Promise<AsyncIterable<RollOutRecord>>
   /**
+   * List rate cards.
+   *
+   * Newest first.
+   */
+  listRateCards(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Whether to list those that are archived instead. */
+      readonly archived?: 'true' | 'false'
+    },
+    options?: Options,
+  ): Promise<RateCardPage>
+  /** Create a rate card. */
+  createRateCard(input: CreateRateCardReq, options?: Options): Promise<RateCard>
+  /** Read a rate card, its lists of prices, and who has it. */
+  getRateCard(input: { readonly id: number }, options?: Options): Promise<RateCardDetail>
+  /**
+   * Rename a rate card, or make it the default.
+   *
+   * Prices have a call of their own.
+   */
+  updateRateCard(input: { readonly id: number } & UpdateRateCardReq, options?: Options): Promise<RateCard>
+  /**
+   * Archive a rate card.
+   *
+   * Neither the default card nor one that a plan or a user has can be archived. To archive one again changes nothing.
+   */
+  archiveRateCard(input: { readonly id: number }, options?: Options): Promise<undefined>
+  /** Read the prices of a rate card. */
+  listRateLines(
+    input: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** The list. Left out: the one that holds now. */
+      readonly version?: number
+      /** Only lines whose prefix begins with this one, or is the beginning of it. */
+      readonly prefix?: string
+      readonly id: number
+    },
+    options?: Options,
+  ): Promise<RateLinePage>
+  /**
+   * Set the prices of a rate card.
+   *
+   * The whole list, which holds in every process within two seconds, or exactly from `valid_from` on. What was reserved before keeps its price. The answer says which lines are dearer, cheaper, new or gone; with `dry_run` it only does that. Also as `text/csv`: a row of names, and a row for each line.
+   */
+  setRateLines(
+    input: {
+      /** From when on the prices hold: at most 90 days ahead. Left out: at once. */ readonly validFrom?: string
+      /** Says what would change, and changes nothing. */
+      readonly dryRun?: 'true' | 'false'
+      readonly id: number
+    } & RateLinesReq,
+    options?: Options,
+  ): Promise<RateLinesSet>
+  /**
    * List users' requests for more units.
    *
    * Newest first. Filters are combined.
@@ -4455,6 +4801,7 @@ export interface Api<Options> {
         | 'address'
         | 'webhook'
         | 'plan'
+        | 'rate_card'
         | 'breaker'
         | 'pause'
         | 'increase_request'
@@ -4604,6 +4951,7 @@ export interface Api<Options> {
         | 'address'
         | 'webhook'
         | 'plan'
+        | 'rate_card'
         | 'breaker'
         | 'pause'
         | 'increase_request'
@@ -5124,6 +5472,42 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     hasBody: true,
     takesKey: true,
     isLines: true,
+  },
+  listRateCards: {
+    method: 'GET',
+    path: '/api/sms/admin/rate-cards',
+    query: ['pageSize', 'cursor', 'archived'],
+    answers: { member: 'items', type: 'array' },
+  },
+  createRateCard: {
+    method: 'POST',
+    path: '/api/sms/admin/rate-cards',
+    hasBody: true,
+    takesKey: true,
+    answers: { member: 'id', type: 'number' },
+  },
+  getRateCard: { method: 'GET', path: '/api/sms/admin/rate-cards/{id}', answers: { member: 'id', type: 'number' } },
+  updateRateCard: {
+    method: 'PUT',
+    path: '/api/sms/admin/rate-cards/{id}',
+    hasBody: true,
+    takesKey: true,
+    answers: { member: 'id', type: 'number' },
+  },
+  archiveRateCard: { method: 'DELETE', path: '/api/sms/admin/rate-cards/{id}' },
+  listRateLines: {
+    method: 'GET',
+    path: '/api/sms/admin/rate-cards/{id}/lines',
+    query: ['pageSize', 'cursor', 'version', 'prefix'],
+    answers: { member: 'items', type: 'array' },
+  },
+  setRateLines: {
+    method: 'PUT',
+    path: '/api/sms/admin/rate-cards/{id}/lines',
+    query: ['validFrom', 'dryRun'],
+    hasBody: true,
+    takesKey: true,
+    answers: { member: 'dryRun', type: 'boolean' },
   },
   listIncreaseRequests: {
     method: 'GET',

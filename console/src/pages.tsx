@@ -123,6 +123,8 @@ export const PAGES: readonly PageEntry[] = [
     readsAllUsers,
     framed(inFrame.plan, () => import('./pages/plans/history.tsx')),
   ),
+  page('/prices', readsAllUsers, () => import('./pages/prices/prices.tsx'), { label: labels.prices, icon: 'prices' }),
+  page('/prices/:id', readsAllUsers, () => import('./pages/prices/card.tsx')),
   page('/pauses', readsAllUsers, () => import('./pages/pauses/pauses.tsx'), { label: labels.pauses, icon: 'pause' }),
   page('/pauses/breaker', readsAllUsers, () => import('./pages/pauses/breaker.tsx'), { shape: 'form' }),
   page('/pauses/caps', readsAllUsers, () => import('./pages/pauses/caps.tsx')),

@@ -20,6 +20,7 @@ import { PROBLEM_COMPONENTS } from './problem.ts'
 import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
 import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
 import { QUOTA_COMPONENTS } from './quotas.ts'
+import { RATE_CARD_COMPONENTS } from './rate-cards.ts'
 import { RESERVATION_COMPONENTS } from './reservations.ts'
 import { ROLL_OUT_COMPONENTS } from './roll-out.ts'
 import { SEARCH_COMPONENTS } from './search.ts'
@@ -43,6 +44,7 @@ export const COMPONENTS = {
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
   ...ROLL_OUT_COMPONENTS,
+  ...RATE_CARD_COMPONENTS,
   ...INCREASE_REQUEST_COMPONENTS,
   ...NOTIFICATION_COMPONENTS,
   ...PAUSE_COMPONENTS,

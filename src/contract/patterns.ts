@@ -2,6 +2,7 @@ import {
   COUNTED_VALUE_PATTERN,
   DURATION_PATTERN,
   E164_PATTERN,
+  RATE_PREFIX_PATTERN,
   RESERVATION_ID_PATTERN,
 } from '../domain/basics/bounds.ts'
 import { EVENT_TYPES } from '../domain/events/event.ts'
@@ -25,6 +26,11 @@ export const PATTERNS = {
   messageType: {
     pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
     accepts: 'a type such as "otp": 1 to 64 of a-z, 0-9, "_" and "-", of which "_" and "-" do not come first',
+  },
+  ratePrefix: {
+    pattern: RATE_PREFIX_PATTERN,
+    accepts:
+      'the beginning of a number, such as "49": 1 to 10 digits without plus, 00 or blanks, the first of them not 0',
   },
   slot: {
     pattern: '^[a-z0-9_-]{1,40}$',

@@ -67,6 +67,12 @@ const isDefault = Type.Boolean({
     'Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it.',
 })
 
+const rateCardId = nullable(positive(), {
+  description:
+    'The rate card of the users of the plan, in any version, unless they have one of their own. null: the default card, if there is one.',
+  examples: [null],
+})
+
 const EXAMPLE = {
   name: 'Basic',
   slots: [
@@ -81,6 +87,7 @@ const createPlanReq = <Slot extends TSchema>(items: Slot) =>
       name,
       slots: slotList(items),
       is_default: Type.Optional(Type.With(isDefault, { default: false })),
+      rate_card_id: Type.Optional(Type.With(rateCardId, { default: null })),
     } satisfies Record<keyof PlanDraft, TSchema>,
     {
       $id: 'CreatePlanReq',
@@ -97,6 +104,7 @@ const updatePlanReq = <Slot extends TSchema>(items: Slot) =>
       name: Type.Optional(name),
       slots: Type.Optional(slotList(items)),
       is_default: Type.Optional(isDefault),
+      rate_card_id: Type.Optional(rateCardId),
     } satisfies Record<keyof PlanDraft, TSchema>,
     {
       $id: 'UpdatePlanReq',
@@ -113,6 +121,7 @@ const plan = {
   name,
   slots: slotList(Type.Ref('PlanSlot#')),
   is_default: isDefault,
+  rate_card_id: rateCardId,
   archived: Type.Boolean({ description: 'An archived plan is given to no further user; those who have it keep it.' }),
   created_at: time(),
   created_by: Type.String({ description: 'The subject of the token.' }),

@@ -40,11 +40,26 @@ export const draws = Type.Array(
 )
 export const unfunded = uint({ description: 'Units booked by force that no grant pays for.' })
 
+export const rate = nullable(
+  Type.Object({
+    card_id: positive(),
+    version: positive({ description: 'The list of prices that held.' }),
+    per_segment: uint({ description: 'Units for each segment.' }),
+    per_message: uint({ description: 'Units for the message, beside its segments.' }),
+  }),
+  {
+    description:
+      'What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no card.',
+  },
+)
+
 export const reservationFields = {
   id: reservationId,
   user_id: uint({ description: 'The user whose message it is.', examples: [7] }),
   state: Type.Enum([...RESERVATION_STATES]),
   units: uint({ description: 'Units granted.' }),
+  segments: nullable(uint(), { description: 'The segments that the units pay. null without a `rate`.' }),
+  rate,
   committed: uint({ description: 'Units of these that were committed, including refunded ones.' }),
   released: uint({ description: 'Units of these given back uncommitted, by the sender or at expiry.' }),
   refunded: uint({ description: 'Committed units given back.' }),

@@ -4,13 +4,14 @@ import {
   MAX_BATCH_OPERATIONS,
   MAX_COMMIT_MESSAGES,
   MAX_RESERVED_UNITS,
+  MAX_SEGMENTS,
   MAX_TTL_SECONDS,
 } from '../domain/basics/bounds.ts'
 import { DENIAL_REASONS } from '../domain/units/reservation.ts'
 import { explanationLine, reasonTexts } from './explanations.ts'
 import { message, named } from './message.ts'
 import { pauseOfDenial } from './pauses.ts'
-import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
+import { draws, rate, reservationFields, reservationId, unfunded } from './reservations.ts'
 import { closed, country, messageType, nullable, time, uint, userNames, userRef } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
@@ -109,6 +110,16 @@ const settleFields = {
   ),
 }
 
+const totalSegments = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: MAX_SEGMENTS,
+    description:
+      'Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did not arrive. They count what the reservation says that they cost.',
+    examples: [3],
+  }),
+)
+
 const force = (description: string) => ({ force: Type.Optional(Type.Boolean({ default: false, description })) })
 
 const verified = (description: string) => Type.Literal(true, { description })
@@ -124,8 +135,9 @@ const FIELDS = {
   },
   commit: {
     ...settleFields,
+    total_segments: totalSegments,
     ...force(
-      'Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all.',
+      'Books units again that were released or refunded or have expired, and more than were reserved, past any limit: `total_units` or `total_segments` then says how many shall be used in all. For a message that was delivered after all, or was longer.',
     ),
     messages: Type.Optional(
       Type.Integer({
@@ -140,7 +152,7 @@ const FIELDS = {
     ),
   },
   release: settleFields,
-  refund: settleFields,
+  refund: { ...settleFields, total_segments: totalSegments },
   feedback: { ...user, id: reservationId, verified: verified("The message's code was entered.") },
 } satisfies Record<string, TProperties>
 
@@ -188,6 +200,7 @@ export interface SenderRequest {
   on_expiry?: 'release' | 'commit'
   allow_partial?: boolean
   total_units?: number
+  total_segments?: number
   force?: boolean
   messages?: number
   verified?: true
@@ -222,7 +235,11 @@ const reason = (description: string) => Type.Enum([...DENIAL_REASONS], { descrip
 /** What a decision adds for a request with `message` or `explain`. */
 const onRequest = {
   encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'The encoding of the `message`.' })),
-  segments: Type.Optional(uint({ description: 'The segments of the `message`, which are its units.' })),
+  segments: Type.Optional(
+    nullable(uint(), {
+      description: 'The segments of the `message`, which are its units unless a rate card prices it.',
+    }),
+  ),
   country: Type.Optional(
     nullable(Type.String(), { description: "The country of the `message`'s number; null if it has none." }),
   ),
@@ -257,6 +274,7 @@ export const Grantable = Type.Object(
     ),
     ...userNames,
     units: uint(),
+    rate: Type.Optional(rate),
     unfunded,
     draws,
     remaining,
@@ -284,6 +302,7 @@ export const Denied = Type.Object(
       }),
     ),
     units: Type.Optional(uint({ description: 'The units that the `message` needs.' })),
+    rate: Type.Optional(rate),
     remaining,
     limiting_quota_id: nullable(uint(), {
       description: 'The blocking cap with the lowest id, else the last matching grant.',

@@ -83,6 +83,9 @@ const exact = Type.Boolean({
 /** What users sent, gave back and were denied. */
 export const counts = {
   committed: count('Committed, at the time of the commit. A message counts with its first unit.'),
+  committed_segments: uint({
+    description: 'Segments of committed messages that a rate card has priced. Of others the units say it.',
+  }),
   verified_messages: uint({
     description: 'Messages whose code was entered, at the time of the feedback. Each reservation counts once.',
   }),

@@ -5,6 +5,7 @@ import {
   cursorQuery,
   nullable,
   patterned,
+  positive,
   text,
   time,
   timeZone,
@@ -91,6 +92,10 @@ const profileFields = {
   time_zone: nullable(timeZone(), {
     description: 'The time zone of times that people read.',
     examples: ['Europe/Berlin'],
+  }),
+  rate_card_id: nullable(positive(), {
+    description: 'The rate card that was negotiated with the user. null: that of the plan, else the default one.',
+    examples: [null],
   }),
 }
 

@@ -4,6 +4,7 @@ import type { DenialRow } from '../db/ledger/add-denials.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
 import { guardAbsent, guardUnchanged, writeChanges } from '../db/ledger/changes.ts'
 import { writeAccounts } from '../db/ledger/locks.ts'
+import { cardsOfNewcomer, NO_RATES } from '../domain/rates/rate-book.ts'
 import type { EpochMs } from '../domain/time/time.ts'
 import type { Command, Outcome } from '../domain/units/command.ts'
 import { decide } from '../domain/units/decide.ts'
@@ -157,7 +158,7 @@ function decideAll(
 ): Decisions {
   const previews = previewsOf(newcomers, commands, states, now)
   const drafts = new Map<number, Draft>()
-  for (const [user, { quotas, reservations, counters: stored }] of states) {
+  for (const [user, { quotas, reservations, counters: stored, cards }] of states) {
     const explainsDenials = denialSampler?.hasRoom(user, now) ?? false
     drafts.set(
       user,
@@ -166,6 +167,9 @@ function decideAll(
         explainsDenials,
         keyOf,
         stored,
+        ...(cards === undefined
+          ? {}
+          : { cards: previews.has(user) ? cardsOfNewcomer(enforcement.rates ?? NO_RATES) : cards }),
       }),
     )
   }
@@ -266,7 +270,7 @@ export function effectsOf(commands: readonly Command[], failure: ConnectionLost)
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */
 function remember(memory: Memory, states: UserStates, { drafts, changes }: Decisions): void {
-  for (const [user, { quotas }] of states) {
+  for (const [user, { quotas, cards }] of states) {
     const draft = entryOf(drafts, user)
     memory.rememberQuotas(
       user,
@@ -279,6 +283,7 @@ function remember(memory: Memory, states: UserStates, { drafts, changes }: Decis
           after.alerted !== before.alerted
         return isWritten ? { ...after, seq: before.seq + 1 } : before
       }),
+      cards,
     )
   }
   for (const added of changes.added) memory.rememberReservation(added)

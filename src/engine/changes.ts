@@ -30,6 +30,7 @@ export function noChanges(): BatchChanges {
     added: [],
     settled: [],
     actions: [],
+    extended: [],
     retaken: [],
     alerted: [],
     usage: [],
@@ -61,6 +62,9 @@ export function addChanges(
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sortedById(draft.reservations)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation, authorship, firstSeq)
+    const before = reservations.get(reservation.id)
+    if (before !== undefined && draft.extended.includes(reservation.id))
+      changes.extended.push({ ...reservation, seq: before.seq })
   }
 }
 

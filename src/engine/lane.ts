@@ -1,6 +1,7 @@
 import type { Log } from '../db/connection/database.ts'
 import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import { NO_PAUSES } from '../domain/pauses/pause.ts'
+import { NO_RATES } from '../domain/rates/rate-book.ts'
 import type { EpochMs } from '../domain/time/time.ts'
 import type { Command, Outcome } from '../domain/units/command.ts'
 import type { Enforcement } from '../domain/units/drawing.ts'
@@ -14,6 +15,7 @@ import type { Newcomers } from './newcomers.ts'
 import type { Pauses } from './pauses.ts'
 import type { Principals } from './principals.ts'
 import { createQuarantine } from './quarantine.ts'
+import type { Rates } from './rates.ts'
 import { createRunner } from './runner.ts'
 import { createScheduler, type QueueReport } from './scheduler.ts'
 import type { Connect } from './servers.ts'
@@ -41,6 +43,8 @@ export interface LaneOptions {
   newcomers?: Newcomers
   /** Destinations that are paused, at any time; left out: none are. */
   pauses?: Pick<Pauses, 'known'>
+  /** What segments cost; left out: one unit each. */
+  rates?: Pick<Rates, 'known'>
   /** The maximum number of commands in a batch; default 256. */
   batchSize?: number
   onQueueReport?: (report: QueueReport) => void
@@ -104,11 +108,14 @@ const DISK_FULL_MS = 10_000
 /** The weight of a command in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
-/** Pauses may change from one batch to the next. */
-export const enforcementOf = ({ observe = false, pauses }: LaneOptions): Enforcement => ({
+/** Pauses and rates may change from one batch to the next. */
+export const enforcementOf = ({ observe = false, pauses, rates }: LaneOptions): Enforcement => ({
   observe,
   get pauses() {
     return pauses?.known ?? NO_PAUSES
+  },
+  get rates() {
+    return rates?.known ?? NO_RATES
   },
 })
 

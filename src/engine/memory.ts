@@ -1,12 +1,16 @@
 import type { Stored } from '../db/ledger/rows.ts'
 import type { Allowance } from '../domain/quotas/quota.ts'
+import type { CardsOfUser } from '../domain/rates/rate-book.ts'
 import type { Reservation } from '../domain/units/reservation.ts'
 
 /** The rows that the engine last read or wrote. Batches decide on them without a read, and guard them when they write. */
 export interface Memory {
   quotasOf(userId: number): readonly Stored<Allowance>[] | undefined
+  /** Whose rate card a user has whose quotas are remembered; undefined: that was not asked. */
+  cardsOf(userId: number): CardsOfUser | undefined
   reservation(userId: number, id: string): Stored<Reservation> | undefined
-  rememberQuotas(userId: number, quotas: readonly Stored<Allowance>[]): void
+  /** @param cards left out where no user has a rate card of its own */
+  rememberQuotas(userId: number, quotas: readonly Stored<Allowance>[], cards?: CardsOfUser): void
   rememberReservation(reservation: Stored<Reservation>): void
   forgetReservation(userId: number, id: string): void
   /** Forgets the rows of users after a guard failed: they are out of date. */
@@ -36,6 +40,7 @@ export function createMemory(lanes = 1): Memory {
   const maxQuotas = MAX_QUOTAS / lanes
   const maxReservations = Math.ceil(MAX_RESERVATIONS / lanes)
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
+  const cards = new Map<number, CardsOfUser>()
   /** The number of quotas that all of them hold. */
   let quotaCount = 0
   const reservations = new Map<string, Stored<Reservation>>()
@@ -45,6 +50,7 @@ export function createMemory(lanes = 1): Memory {
   const forgetUser = (userId: number) => {
     quotaCount -= quotas.get(userId)?.length ?? 0
     quotas.delete(userId)
+    cards.delete(userId)
   }
   const dropOldest = (except: number) => {
     for (const userId of quotas.keys()) {
@@ -54,11 +60,14 @@ export function createMemory(lanes = 1): Memory {
   }
   return {
     quotasOf: userId => quotas.get(userId),
+    cardsOf: userId => cards.get(userId),
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
-    rememberQuotas(userId, held) {
+    rememberQuotas(userId, held, cardsOfUser) {
       quotaCount += held.length - (quotas.get(userId)?.length ?? 0)
       // It keeps its place: the users known for the longest are dropped first, and read again if they still send.
       quotas.set(userId, held)
+      if (cardsOfUser === undefined) cards.delete(userId)
+      else cards.set(userId, cardsOfUser)
       if (quotas.size > maxUsers || quotaCount > maxQuotas) dropOldest(userId)
     },
     rememberReservation(reservation) {
@@ -82,6 +91,7 @@ export function createMemory(lanes = 1): Memory {
     },
     forgetAll() {
       quotas.clear()
+      cards.clear()
       quotaCount = 0
       reservations.clear()
       keys = []

@@ -1,4 +1,5 @@
 import type { Allowance } from '../domain/quotas/quota.ts'
+import { cardsOfNewcomer, NO_RATES } from '../domain/rates/rate-book.ts'
 import type { EpochMs } from '../domain/time/time.ts'
 import type { Command, Outcome } from '../domain/units/command.ts'
 import { decide } from '../domain/units/decide.ts'
@@ -94,7 +95,8 @@ export async function checkUnmade(
   { keyOf, enforcement }: { keyOf: KeyOf; enforcement: Enforcement },
 ): Promise<Outcome> {
   const quotas = (await newcomers?.previewOfUnmade(now)) ?? []
-  return asPreview(decide(createDraft(command.user_id, quotas, [], { keyOf }), command, now, enforcement))
+  const cards = cardsOfNewcomer(enforcement.rates ?? NO_RATES)
+  return asPreview(decide(createDraft(command.user_id, quotas, [], { keyOf, cards }), command, now, enforcement))
 }
 
 /** Welcomes the newcomers among the users of a batch, so that it can go again. */

@@ -1,7 +1,8 @@
 import type { Database } from '../db/connection/database.ts'
-import { readActivePauses, readPauseState } from '../db/pauses/pauses.ts'
+import { readActivePauses, readRuleStates } from '../db/pauses/pauses.ts'
 import { NO_PAUSES, type PausesByCountry, pausesByCountry } from '../domain/pauses/pause.ts'
 import type { EpochMs } from '../domain/time/time.ts'
+import type { Rates } from './rates.ts'
 
 /**
  * The pauses that this process knows. A job reads them every second, so that a pause holds in every process within two. While they
@@ -19,11 +20,13 @@ export interface Pauses {
 interface PausesOptions {
   db: Database
   now: () => EpochMs
+  /** What else follows the same row; left out: nothing does. */
+  rates?: Pick<Rates, 'follow'>
   /** Milliseconds that never go back; the process's if left out. */
   monotonicMs?: () => number
 }
 
-export function createPauses({ db, now, monotonicMs = () => performance.now() }: PausesOptions): Pauses {
+export function createPauses({ db, now, rates, monotonicMs = () => performance.now() }: PausesOptions): Pauses {
   let known = NO_PAUSES
   let seenAt = Number.NEGATIVE_INFINITY
   /** Of which state of the table they are, and from when on: those that had ended then were not read. */
@@ -33,11 +36,13 @@ export function createPauses({ db, now, monotonicMs = () => performance.now() }:
   async function readNow(): Promise<void> {
     const [startedAt, at] = [monotonicMs(), now()]
     // A clock that was ahead took pauses for ended that have not.
-    if (at < read.at || (await readPauseState(db)) !== read.state) {
+    const states = await readRuleStates(db)
+    if (at < read.at || states?.pauses !== read.state) {
       const { state = Number.NaN, pauses } = await readActivePauses(db, at)
       known = pausesByCountry(pauses)
       read = { state, at }
     }
+    await rates?.follow(states?.rates, at)
     seenAt = startedAt
   }
 

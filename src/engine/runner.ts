@@ -180,8 +180,8 @@ class BatchRunner implements Runner {
 
   /** Finds the users whose state has changed since the batch was decided on it. */
   private async resolveConflict(batch: RunningBatch<Command>, decidedOn: UserStates, failures: number): Promise<void> {
-    const changed = await attempt(this.context, batch.commands, (connection, { now, commands, keyOf }) =>
-      rereadStates(connection, { now, commands, keyOf }, this.context.memory, decidedOn),
+    const changed = await attempt(this.context, batch.commands, (connection, batch) =>
+      rereadStates(connection, batch, this.context.memory, decidedOn),
     )
     if (changed.size >= SHARED_USERS.count && changed.size >= decidedOn.size * SHARED_USERS.part) {
       this.lockedBatchesLeft = LOCKED_BATCHES

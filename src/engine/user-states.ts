@@ -7,14 +7,17 @@ import {
 import { endedQuotasIn, readEndedQuotas } from '../db/ledger/load-ended-quotas.ts'
 import { byUserAndId, fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from '../db/ledger/locks.ts'
 import { loadDrawnQuotas, loadQuotas, quotasIn, readDrawnQuotas, readQuotas } from '../db/ledger/quota-rows.ts'
+import { cardsIn, readCards } from '../db/ledger/rate-cards.ts'
 import { loadReservations, reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
 import { countersIn, loadCounters, readCounters } from '../db/ledger/value-counters.ts'
 import type { Allowance } from '../domain/quotas/quota.ts'
+import { type CardsOfUser, NO_CARDS } from '../domain/rates/rate-book.ts'
 import type { EpochMs } from '../domain/time/time.ts'
 import type { Command, DrawCommand } from '../domain/units/command.ts'
 import type { EndedQuota } from '../domain/units/draft.ts'
+import type { Enforcement } from '../domain/units/drawing.ts'
 import type { Reservation } from '../domain/units/reservation.ts'
 import {
   byPlace,
@@ -33,6 +36,8 @@ export interface UserState {
   readonly reservations: ReadonlyMap<string, Stored<Reservation>>
   /** Those that the batch may ask about or change, by their places, as far as they exist. */
   readonly counters: ReadonlyMap<string, Stored<ValueCounter>>
+  /** Whose rate card the user has; left out: no user has one of its own. */
+  readonly cards?: CardsOfUser
 }
 
 /** A state while it is put together. */
@@ -40,6 +45,7 @@ interface PartialState {
   quotas: readonly Stored<Allowance>[]
   reservations: Map<string, Stored<Reservation>>
   counters: Map<string, Stored<ValueCounter>>
+  cards?: CardsOfUser
 }
 
 /** Of most users of a batch. It stays empty: a map for each would be the largest part of their states. */
@@ -58,7 +64,11 @@ export interface BatchScope extends Scope {
   readonly commands: readonly Command[]
   /** The hashes of the values that commands name. */
   readonly keyOf: KeyOf
+  readonly enforcement: Enforcement
 }
+
+/** Whether prices depend on who the user is. */
+const asksForCards = ({ enforcement: { rates } }: BatchScope) => rates?.isPersonal === true
 
 /** Sorted: batches that lock the same users lock them in the same order. */
 export function usersOf(commands: readonly Command[]): number[] {
@@ -105,11 +115,14 @@ export async function readStates(
 ): Promise<UserStates> {
   const states: PartialStates = new Map()
   const unknownUsers: number[] = []
+  const asks = asksForCards(batch)
   for (const user of usersOf(batch.commands)) {
     const remembered = memory.quotasOf(user) ?? []
-    const isKnown = remembered.some(quota => isUnexpired(quota, batch.now))
+    const cards = asks ? memory.cardsOf(user) : undefined
+    const isKnown = (cards !== undefined || !asks) && remembered.some(quota => isUnexpired(quota, batch.now))
     if (!isKnown) unknownUsers.push(user)
-    states.set(user, { ...emptyState(), quotas: isKnown ? remembered : [] })
+    const ofUser = cards === undefined ? {} : { cards }
+    states.set(user, { ...emptyState(), quotas: isKnown ? remembered : [], ...ofUser })
   }
   const unread: Command[] = []
   for (const command of batch.commands) {
@@ -118,11 +131,13 @@ export async function readStates(
     else if (readsNewIds || !isDraw(command)) unread.push(command)
   }
   const named = namedBy(unread)
-  const [quotas, reservations] = await runCalls(connection, [
+  const [quotas, reservations, cards] = await runCalls(connection, [
     unknownUsers.length > 0 ? readQuotas.call(batch, unknownUsers) : undefined,
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
+    asks && unknownUsers.length > 0 ? readCards.call(batch, unknownUsers) : undefined,
   ])
   addRows(states, quotas, reservations)
+  if (asks) addCards(states, unknownUsers, cards)
   await addDrawnQuotas(connection, batch, states, readDrawnQuotas)
   await addCounters(connection, batch, states, readCounters)
   return states
@@ -141,17 +156,20 @@ export async function rereadStates(
   const users = [...decidedOn.keys()]
   const states: PartialStates = new Map(users.map(user => [user, emptyState()]))
   const named = namedBy(batch.commands)
-  const [quotas, reservations] = await runCalls(connection, [
+  const asks = asksForCards(batch)
+  const [quotas, reservations, cards] = await runCalls(connection, [
     readQuotas.call(batch, users),
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
+    asks ? readCards.call(batch, users) : undefined,
   ])
   addRows(states, quotas, reservations)
+  if (asks) addCards(states, users, cards)
   await addCounters(connection, batch, states, readCounters)
   for (const { user_id, id } of named) memory.forgetReservation(user_id, id)
   const changed = new Set<number>()
   for (const [user, before] of decidedOn) {
     const after = entryOf(states, user)
-    memory.rememberQuotas(user, after.quotas)
+    memory.rememberQuotas(user, after.quotas, after.cards)
     for (const reservation of after.reservations.values()) memory.rememberReservation(reservation)
     if (!isSame(before, after, batch.now)) changed.add(user)
   }
@@ -164,6 +182,8 @@ function isSame(before: UserState, after: UserState, now: EpochMs): boolean {
     quotas.length === after.quotas.length &&
     quotas.every(({ id, seq }, index) => after.quotas[index]?.id === id && after.quotas[index]?.seq === seq) &&
     isSameCounters(before.counters, after.counters) &&
+    before.cards?.own === after.cards?.own &&
+    before.cards?.plan === after.cards?.plan &&
     before.reservations.size === after.reservations.size &&
     [...before.reservations.values()].every(({ id, seq }) => after.reservations.get(id)?.seq === seq)
   )
@@ -202,10 +222,12 @@ export async function lockStates(
       : [lockAccounts.call(batch, users)]),
     loadQuotas.call(batch, users),
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
+    asksForCards(batch) ? readCards.call(batch, users) : undefined,
   ])
-  const [quotas, reservations] = results.slice(-2)
+  const [quotas, reservations, cards] = results.slice(-3)
   const states: PartialStates = new Map(users.map(user => [user, emptyState()]))
   addRows(states, quotas, reservations)
+  if (asksForCards(batch)) addCards(states, users, cards)
   await addDrawnQuotas(connection, batch, states, loadDrawnQuotas)
   await addCounters(connection, batch, states, loadCounters)
   return states
@@ -218,6 +240,12 @@ function addRows(
 ): void {
   addQuotas(states, quotas)
   for (const reservation of reservationsIn(reservations)) addReservation(states, reservation)
+}
+
+/** Says of each of the users whose rate card they have, also of those that have none. */
+function addCards(states: PartialStates, users: readonly number[], result: StatementResult | undefined): void {
+  for (const user of users) entryOf(states, user).cards = NO_CARDS
+  for (const { user_id, own, plan } of cardsIn(result)) entryOf(states, user_id).cards = { own, plan }
 }
 
 function addReservation(states: PartialStates, reservation: Stored<Reservation>): void {

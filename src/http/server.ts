@@ -49,6 +49,7 @@ import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes, quotaStepRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
 import { adminQuotaRoutes, quotaCheckRoutes, userQuotaRoutes } from './quotas/routes.ts'
+import { rateCardRoutes } from './rates/routes.ts'
 import { showUserNames } from './references/user-names.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
@@ -110,6 +111,7 @@ const API: readonly Scope[] = [
   },
   { prefix: '/api/sms/admin/customers', access: 'read', routes: [customerRoutes] },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, rollOutRoutes] },
+  { prefix: '/api/sms/admin/rate-cards', access: 'read', routes: [rateCardRoutes] },
   { prefix: '/api/sms/admin/requests', access: 'read', routes: [adminRequestRoutes] },
   { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },
   { prefix: '/api/sms/admin/breaker', access: 'read', routes: [breakerRoutes, breakerSettingsRoutes] },

@@ -91,6 +91,7 @@ const stored: StoredPlan = {
   version: 1,
   name: 'Basic',
   is_default: false,
+  rate_card_id: null,
   archived: false,
   slots: [
     slotOf({ slot: 'monthly', limit: 1000, period: 'month', countries: ['AT', 'DE'] }),
@@ -130,7 +131,7 @@ test.each([
 })
 
 test('a file that differs in a single field of the plan is another one', async () => {
-  const other: PlanFields = { name: 'Other', is_default: true }
+  const other: PlanFields = { name: 'Other', is_default: true, rate_card_id: 7 }
   const file = await read(FILE)
   for (const name of PLAN_FIELD_NAMES)
     expect(differences(stored, { ...file, [name]: other[name] }), name).toHaveLength(1)

@@ -44,7 +44,7 @@ const quota = await create('/quota', {
 await create('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
 await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
 
-const { sent, quota: hostile, plan, webhook, open, delivery } = await fillWithLongest(site)
+const { sent, quota: hostile, plan, card, webhook, open, delivery } = await fillWithLongest(site)
 
 /** An example for each route with a parameter. */
 const EXAMPLES: Record<string, string> = {
@@ -52,6 +52,7 @@ const EXAMPLES: Record<string, string> = {
   '/plans/:id': `/plans/${plan}`,
   '/plans/:id/edit': `/plans/${plan}/edit`,
   '/plans/:id/history': `/plans/${plan}/history`,
+  '/prices/:id': `/prices/${card}`,
   '/users/:id': '/users/66?group_by=message_type',
   '/users/:id/reservations': '/users/66/reservations',
   '/users/:id/denials': '/users/66/denials',

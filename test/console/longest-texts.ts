@@ -67,7 +67,13 @@ export async function fillWithLongest(site: Service) {
     const asked = { id: longestId(index), units: 333_333_333, country, ...message }
     expect((await ask(index === 2 ? 'reserve' : 'consume', asked)).granted).toBe(true)
   }
-  await send('PUT', `/admin/users/${user_id}/profile`, { name: NAME, ref: 'r'.repeat(128), email: EMAIL })
+  const lines = [
+    { per_segment: 1_000_000, per_message: 1_000_000 },
+    { message_type: TYPE, per_segment: 1_000_000 },
+  ]
+  const card = await make('/rate-cards', { name: identifier(120), lines })
+  const profile = { name: NAME, ref: 'r'.repeat(128), email: EMAIL, rate_card_id: card }
+  await send('PUT', `/admin/users/${user_id}/profile`, profile)
   const given = await make('/quota', { user_id, limit: 999_999_999, name: NAME })
   const moved = { to_user_id: user_id, units: 999_999_999, reason: REASON }
   await make(`/quota/${given}/transfer`, moved)
@@ -100,7 +106,7 @@ export async function fillWithLongest(site: Service) {
   await site.webhooks.dispatchOnce(site.clock.now)
   await site.webhooks.idle()
   const deliveries = await site.call('GET', `/api/sms/admin/webhooks/${webhook}/deliveries`)
-  return { sent, quota, plan, webhook, open, delivery: deliveries.body.items[0].id }
+  return { sent, quota, plan, card, webhook, open, delivery: deliveries.body.items[0].id }
 }
 
 interface Schema {
@@ -118,7 +124,7 @@ interface Schema {
 
 /** Operations that store no text, or the same as another does. */
 const WITHOUT_OWN_TEXTS =
-  /^PUT .*(?:quota|plans|webhooks)\/\{id\}$|(?:import|bulk|give|roll-out|return|check|batch|commit|release|refund|feedback|notifications|confirm|stop)$|^POST \S*admin\/requests$/
+  /^PUT .*(?:quota|plans|rate-cards|webhooks)\/\{id\}$|(?:lines|import|bulk|give|roll-out|return|check|batch|commit|release|refund|feedback|notifications|confirm|stop)$|^POST \S*admin\/requests$/
 /** The text is kept to find the user, or chosen from a list. */
 const NOT_SHOWN = /\.user_ref$|time_zone$/
 

@@ -31,6 +31,8 @@ const RESERVATION: ReservationRecord = {
   committed: 2,
   released: 0,
   refunded: 2,
+  segments: null,
+  rate: null,
   unfunded: 0,
   verified: false,
   draws: [],

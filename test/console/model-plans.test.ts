@@ -45,6 +45,7 @@ const planWith = (slots: readonly SlotDraft[]) => ({
   ...AT,
   name: 'Basic',
   is_default: false,
+  rate_card_id: null,
   slots: slots.map(slot => shown(slotOf(slot))),
 })
 function shown({ countries, message_types, alert_at, metadata, ...slot }: PlanSlot) {
@@ -74,6 +75,7 @@ test('the sample is a package with a cap a day, and a lower one for all countrie
   expect(planBodyOf(SAMPLE)).toEqual({
     name: 'Basic',
     is_default: false,
+    rate_card_id: null,
     slots: [
       { slot: 'monthly', name: 'Monthly package', limit: 100, period: 'month', time_zone: 'Europe/Berlin' },
       { slot: 'daily', kind: 'cap', name: 'Daily cap', limit: 50, period: 'day', time_zone: 'Europe/Berlin' },
@@ -164,6 +166,7 @@ test('changes go on top of what others have saved, slot by slot', () => {
   expect(planBodyOf(values)).toEqual({
     name: 'Theirs',
     is_default: false,
+    rate_card_id: null,
     slots: [draft('b', 3), draft('d', 3), draft('e', 5), draft('f', 6)],
   })
   expect(changedByBoth).toEqual(['a', 'b'])

@@ -9,6 +9,7 @@ const PROFILE = {
   email: null,
   language: null,
   time_zone: 'UTC',
+  rate_card_id: null,
   version: 3,
   updated_at: null,
   updated_by: null,
@@ -23,6 +24,13 @@ test('a form sends what was changed, clears what is empty, and never sends a ref
   expect(changedProfile({ ref: 'r-8' }, { ...PROFILE, ref: null })).toEqual({ ref: 'r-8' })
   expect(profileText('ref', { ref: 'other' }, PROFILE)).toBe('r-7')
   expect(profileText('name', { name: '' }, PROFILE)).toBe('')
+})
+
+test('a rate card is sent by its number, and none as null', () => {
+  expect(changedProfile({ rate_card_id: '5' }, PROFILE)).toEqual({ rate_card_id: 5 })
+  expect(changedProfile({ rate_card_id: '' }, { ...PROFILE, rate_card_id: 5 })).toEqual({ rate_card_id: null })
+  expect(changedProfile({ rate_card_id: '5' }, { ...PROFILE, rate_card_id: 5 })).toEqual({})
+  expect(profileText('rate_card_id', {}, { ...PROFILE, rate_card_id: 5 })).toBe('5')
 })
 
 test('fields that another save has changed are named, if the form would replace them', () => {

@@ -18,6 +18,7 @@ const item = (start: string, units: number, group: Partial<Item> = {}): Item => 
   end: start,
   exact: true,
   committed: { units, messages: 1 },
+  committed_segments: 0,
   verified_messages: 0,
   refunded: NONE,
   denied: NONE,

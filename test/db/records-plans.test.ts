@@ -23,6 +23,7 @@ import {
   listIncreaseRequests,
   removeDecidedRequests,
 } from '../../src/db/quotas/increase-requests.ts'
+import { listRateCards } from '../../src/db/rates/rate-cards.ts'
 import { renewFigures, walkIdleShards } from '../../src/db/users/customer-figures.ts'
 import {
   type CustomerFilter,
@@ -120,6 +121,7 @@ const OTHER_CHANGES: Record<Exclude<LoggedResource, 'quota'>, string> = {
   address: 'n % 64, n, 1',
   webhook: '0, 64, n',
   plan: '0, 1, n',
+  rate_card: '0, 1, n',
   breaker: '0, 0, n',
   pause: '0, n, 1, n % 1000',
   increase_request: 'n % 64, n * 64 + n % 64, 1, n % 1000',
@@ -135,11 +137,15 @@ for (const resource of LOGGED_RESOURCES) {
 await fill(`insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
     select n % 64, n, ${AT} - n * interval '1 s', 'busy', 'e' || n, false from generate_series(1, 8000) n`)
 
+await fill(`insert into rate_card (shard, id, version, line_count, name, is_default, archived_at, created_at, created_by, updated_at, updated_by)
+    select 0, n, 1, 1, 'card', false, case when n > 100 then ${AT} end, ${AT}, '1', ${AT}, '1' from generate_series(1, 2000) n`)
+
 const TABLES = [
   ...[
     'account',
     'plan',
     'plan_version',
+    'rate_card',
     'customer_figures',
     'user_profile',
     'user_ref',
@@ -262,6 +268,7 @@ testPlans(db, TABLES, [
     on => listPlans(on, { archived: 'true' }, { after: 1_000, size: 20, now: NOW }),
     { blocks: FEW },
   ],
+  ['a page of rate cards', on => listRateCards(on, {}, { after: 1_000, size: 20, now: NOW }), { blocks: FEW }],
   usersOf('of a version', 1),
   usersOf('of all versions', 1_000),
   usersOf('of a version, deep', 1, deepUser),

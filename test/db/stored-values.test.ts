@@ -23,6 +23,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   quota_period: storedPeriods(),
   'quota_change.action': AUDITED.quota,
   'plan_change.action': AUDITED.plan,
+  'rate_card_change.action': AUDITED.rate_card,
   'profile_change.action': AUDITED.profile,
   'usage_upkeep.task': all<UpkeepTask>({ day: true, month: true, busy: true, figures: true }),
   'webhook.disabled_reason': all<NonNullable<Webhook['disabled_reason']>>({ failing: true, gone: true }),

@@ -429,6 +429,22 @@ describe('draws: finds', () => {
     )
   })
 
+  test.each([
+    ['of another price', "'4 1 1 3 0'", false],
+    ['of no whole segments', "'4 1 1 3 1'", false],
+    ['of no segments', "'0 1 1 8 8'", false],
+    ['of its price', "'4 1 1 2 0'", true],
+    ['of its price, with units for the message', "'2 1 1 3 2'", true],
+  ])('units %s', async (_, price, isRight) => {
+    const { user } = await drawn()
+    await change(`update reservation set price = ${price} where user_id = $1`, user)
+    const found = about((await judge(user)).messages)
+    if (isRight) expect(found).toEqual([])
+    else expect(found[0]).toContain('"m" of user')
+    if (!isRight) expect(found[0]).toContain('its units are not those that its rate says')
+    await change('update reservation set price = null where user_id = $1', user)
+  })
+
   test('a reservation without draws that is not forced', async () => {
     const { user } = await drawn()
     await change(`update reservation set draws = '{}' where user_id = $1`, user)

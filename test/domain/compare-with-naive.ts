@@ -45,6 +45,8 @@ function lineOf(outcome: Outcome): string {
       return `closed ${stateLineOf(outcome.reservation)}`
     case 'exceeds_reservation':
       return `exceeds ${stateLineOf(outcome.reservation)}`
+    case 'no_rate':
+      return `unpriced ${stateLineOf(outcome.reservation)}`
     case 'exceeds_committed':
       return `uncommitted ${stateLineOf(outcome.reservation)}`
     case 'settled':

@@ -72,7 +72,6 @@ describe('commit with force', () => {
     release a → settled state released
     consume b 8 → granted 8 draws 1:5+2:3+9:8
     commit a → closed state released
-    commit a 8 force → exceeds
     commit a 3 force → settled state committed committed 3 released 4
     commit a 3 force → replayed committed 3
     quota 1 → window 0 used 8
@@ -134,8 +133,8 @@ describe('commit with force', () => {
     commit a 6 force → settled state reserved committed 6 refunded 0 outstanding 1
     quota 1 → window 0 used 6 reserved 1
     commit a force → settled state committed committed 9 released 0 refunded 0
-    commit a 10 force → exceeds
-    quota 1 → window 0 used 9 reserved 0
+    commit a 10 force → settled state committed committed 10 released 0 refunded 0 draws 1:10
+    quota 1 → window 0 used 10 reserved 0
   `
 
   table('needs an existing reservation, and does not apply to release and refund', [grant(1, 9)])`

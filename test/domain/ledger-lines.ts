@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Allowance, roll } from '../../src/domain/quotas/quota.ts'
+import { segmentsPaidBy } from '../../src/domain/rates/rate.ts'
+import { NO_RATES, type RateBook } from '../../src/domain/rates/rate-book.ts'
 import { type EpochMs, formatTimestamp } from '../../src/domain/time/time.ts'
 import type { Command, DrawCommand, Outcome } from '../../src/domain/units/command.ts'
 import { decide } from '../../src/domain/units/decide.ts'
@@ -14,6 +16,7 @@ import { audit, change, commit, draftOf, openStore, type Store } from './ledger-
  *     reserve a 5 to DE type otp ttl 60 on_expiry commit partial force explain
  *     check 5 …    consume a 5 …              draws; a check has no id
  *     commit a 3 force verified    release a    refund a    feedback a    expire a    find a
+ *     reserve a 3seg number 4930…  commit a 2seg    refund a 1seg     a message of three segments, which a rate card may price
  *     quota 1      window 1 0                 a quota's counters now, and those of its closed window 0
  *     set 1 {"enabled":false}                 an administrator's change, without an outcome; null deletes
  *
@@ -30,6 +33,7 @@ export const SINGLE = { period: null, window_end: null } as const
 
 interface Mode {
   observe: boolean
+  rates: RateBook
   /** Whether lines share a draft as far as possible, like a batch, or have a draft each. */
   batched: boolean
 }
@@ -38,12 +42,12 @@ interface Mode {
  * Tests that every line has its outcome, decided one by one and in batches, and that the ledger is consistent after each
  * transaction.
  */
-export function table(name: string, quotas: readonly Allowance[], observe = false) {
+export function table(name: string, quotas: readonly Allowance[], observe = false, rates = NO_RATES) {
   return (texts: TemplateStringsArray, ...parts: readonly string[]): void => {
     const lines = linesOf(String.raw({ raw: texts }, ...parts))
     test(name, () => {
       for (const batched of [false, true]) {
-        expect(outcomes(quotas, lines, { observe, batched })).toEqual(lines)
+        expect(outcomes(quotas, lines, { observe, rates, batched })).toEqual(lines)
       }
     })
   }
@@ -57,7 +61,7 @@ function linesOf(text: string): Line[] {
   })
 }
 
-function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observe, batched }: Mode): Line[] {
+function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observe, rates, batched }: Mode): Line[] {
   let store = openStore(quotas)
   let draft = draftOf(store)
   let now = at('2026-01-10 12:00')
@@ -76,7 +80,7 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
       draft = draftOf(store)
       return [operation, verb === 'set' ? 'done' : shown(readCounters(store, verb, rest, now), expected)]
     }
-    const outcome = decide(draft, commandOf(verb, rest), now, { observe })
+    const outcome = decide(draft, commandOf(verb, rest), now, { observe, rates })
     if (!batched) settle()
     return [operation, shown(factsOf(outcome), expected)]
   })
@@ -92,7 +96,12 @@ function timeOf(text: string): EpochMs {
 
 function commandOf(op: string, words: string[]): Command {
   const id = op === 'check' ? '' : (words.shift() ?? '')
-  const units = /^\d+$/.test(words[0] ?? '') ? Number(words.shift()) : null
+  const [, amount, isSegments] = /^(\d+)(seg)?$/.exec(words[0] ?? '') ?? []
+  if (amount !== undefined) words.shift()
+  const units = amount === undefined ? null : Number(amount)
+  const segments = units === null || isSegments === undefined ? {} : { segments: units }
+  const total =
+    isSegments === undefined || units === null ? { total_units: units } : { total_units: null, total_segments: units }
   const command = { user_id: 7, id, force: takeFlag(words, 'force') }
   switch (op) {
     case 'check':
@@ -102,6 +111,8 @@ function commandOf(op: string, words: string[]): Command {
         ...command,
         op,
         units: units ?? Number.NaN,
+        ...segments,
+        ...numberOf(takeOption(words, 'number')),
         country: takeOption(words, 'to'),
         message_type: takeOption(words, 'type'),
         ttl_ms: 1000 * Number(takeOption(words, 'ttl') ?? 600),
@@ -112,10 +123,10 @@ function commandOf(op: string, words: string[]): Command {
       return allRead(draw, words)
     }
     case 'commit':
-      return allRead({ ...command, op, total_units: units, verified: takeFlag(words, 'verified') }, words)
+      return allRead({ ...command, op, ...total, verified: takeFlag(words, 'verified') }, words)
     case 'release':
     case 'refund':
-      return allRead({ ...command, op, total_units: units }, words)
+      return allRead({ ...command, op, ...total }, words)
     case 'feedback':
     case 'expire':
     case 'find':
@@ -124,6 +135,8 @@ function commandOf(op: string, words: string[]): Command {
       throw new Error(`no such operation: ${op}`)
   }
 }
+
+const numberOf = (digits: string | null) => (digits === null ? {} : { recipient: `+${digits}` })
 
 function takeFlag(words: string[], name: string): boolean {
   const index = words.indexOf(name)
@@ -188,15 +201,20 @@ function factsOf(outcome: Outcome): Facts {
       return { head: 'closed', ...reservationFacts(outcome.reservation) }
     case 'exceeds_reservation':
       return { head: 'exceeds', ...reservationFacts(outcome.reservation) }
+    case 'no_rate':
+      return { head: 'unpriced', ...reservationFacts(outcome.reservation) }
     case 'exceeds_committed':
       return { head: 'uncommitted', ...reservationFacts(outcome.reservation) }
   }
 }
 
 function reservationFacts(reservation: Reservation) {
-  const { committed, released, refunded, verified, expires_at, draws } = reservation
+  const { units, price, committed, released, refunded, verified, expires_at, draws } = reservation
   return {
     state: stateOf(reservation),
+    units,
+    segments: price === undefined ? null : segmentsPaidBy(units, price),
+    rate: price === undefined ? null : `${price.card_id}v${price.version}:${price.per_segment}+${price.per_message}`,
     committed,
     released,
     refunded,

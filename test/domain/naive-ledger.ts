@@ -238,7 +238,8 @@ function settle(reservation: NaiveReservation, { op, total_units, force, verifie
     : { commit: reservation.committed, release: reservation.released, refund: reservation.refunded }[op]
   const possible = isForced ? reservation.tokens.length : op === 'refund' ? reservation.committed : done + outstanding
   const target = total_units ?? possible
-  if (target > reservation.tokens.length) return `exceeds ${stateOf(reservation)}`
+  if (target > reservation.tokens.length)
+    return isForced ? grow(reservation, target, verified) : `exceeds ${stateOf(reservation)}`
   if (target > possible || (total_units === null && possible === 0)) {
     const mayBecome = op === 'refund' && outstanding > 0 && target <= reservation.tokens.length - reservation.released
     return `${mayBecome ? 'uncommitted' : 'closed'} ${stateOf(reservation)}`
@@ -259,6 +260,16 @@ function settle(reservation: NaiveReservation, { op, total_units, force, verifie
     if (op !== 'refund' && left > 0) left -= 1
   }
   setStates(reservation, left)
+  return `settled ${stateOf(reservation)}`
+}
+
+/** More units than were reserved, which are used like the last of those. */
+function grow(reservation: NaiveReservation, units: number, verified = false): string {
+  const [last] = reservation.tokens.slice(-1)
+  if (last !== undefined) while (reservation.tokens.length < units) reservation.tokens.push({ ...last })
+  Object.assign(reservation, { committed: units, released: 0, refunded: 0 })
+  if (verified) reservation.verified = true
+  setStates(reservation, 0)
   return `settled ${stateOf(reservation)}`
 }
 

@@ -95,6 +95,7 @@ describe('every update is guarded by count', () => {
     'correct-windows': [shards, ids, '{0,0}', '{1,1}', '{0,0}', '2'],
     'write-counters': [shards, ids, '{3,3}', `{${at},${at}}`, `{${at},${at}}`, '{1,1}', '{0,0}', '{5,5}', '2'],
     'mark-retaken': [shards, '{1,1}', '{a,c}', '2'],
+    'extend-reservations': [shards, '{1,1}', '{a,b}', '{0,9}', '{9,9}', '{"{}","{}"}', '{}', '2'],
     'settle-reservations': [
       shards,
       '{1,1}',

@@ -21,12 +21,19 @@ import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
 import { fenceQuotas, lockAccounts, lockQuotas, writeAccounts } from '../../src/db/ledger/locks.ts'
 import { addPrincipals, loadLastPrincipal, loadPrincipals } from '../../src/db/ledger/principals.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/quota-rows.ts'
+import { readCards } from '../../src/db/ledger/rate-cards.ts'
 import { type Authors, loadReservations } from '../../src/db/ledger/reservation-rows.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
 import { loadCounters, readCounters, writeCounters } from '../../src/db/ledger/value-counters.ts'
 import { closeWindows, correctWindows } from '../../src/db/ledger/windows.ts'
-import { addActions, addReservations, markRetaken, settleReservations } from '../../src/db/ledger/write-reservations.ts'
+import {
+  addActions,
+  addReservations,
+  extendReservations,
+  markRetaken,
+  settleReservations,
+} from '../../src/db/ledger/write-reservations.ts'
 import { quotaIdOf, SHARDS, shardOf } from '../../src/domain/basics/shard.ts'
 import type { OutboxEvent } from '../../src/domain/events/outbox-event.ts'
 import type { Quota } from '../../src/domain/quotas/quota.ts'
@@ -203,7 +210,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
   const scope = { now: NOW }
   const ids = quotas.map(({ user_id }) => user_id)
   const calls: LedgerCall[] = [
-    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas, readEndedQuotas].map(statement =>
+    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas, readEndedQuotas, readCards].map(statement =>
       statement.call(scope, ids),
     ),
     ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
@@ -212,7 +219,9 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     ...[loadReservations, loadAuthorship, allReservations, freeReservations].map(statement =>
       statement.call(scope, reservations),
     ),
-    ...[checkReservations, settleReservations, markRetaken].map(statement => statement.call(scope, reservations)),
+    ...[checkReservations, extendReservations, settleReservations, markRetaken].map(statement =>
+      statement.call(scope, reservations),
+    ),
     ...[checkAbsent, addReservations].map(statement => statement.call(scope, newReservations)),
     ...[addPrincipals, loadPrincipals].map(statement => statement.call(scope, picked.map(String))),
     loadLastPrincipal.call(scope, []),

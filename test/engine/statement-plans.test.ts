@@ -28,6 +28,7 @@ const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   event_sequence: [['shard', 'user_id']],
   reservation_action: [['shard', 'user_id', 'reservation_id']],
   // The empty key: the greatest id.
+  user_profile: [['shard', 'user_id']],
   principal: [['id'], ['subject'], []],
 }
 
@@ -137,7 +138,7 @@ async function openSession(mode: 'generic' | 'custom') {
     forgetPlans: () => client.query('discard plans'),
     /** Expects that the plan is still the one with which the session began. */
     async expectKept(name: string): Promise<void> {
-      expect((await explain(name, ''))['Total Cost']).toBe(costs.get(name))
+      expect((await explain(name, ''))['Total Cost'], name).toBe(costs.get(name))
     },
     async expectCheap(name: string): Promise<void> {
       expect(tablesReadOtherwise(await explain(name, ''))).toEqual([])

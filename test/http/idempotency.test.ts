@@ -16,6 +16,7 @@ const service = await startService()
 const { call, clock, db } = service
 const QUOTA = '/api/sms/admin/quota'
 const PLANS = '/api/sms/admin/plans'
+const CARDS = '/api/sms/admin/rate-cards'
 const MY_REQUESTS = '/api/sms/quota/requests'
 const WEBHOOKS = '/api/sms/admin/webhooks'
 const inMs = (ms: number) => new Date(clock.now + ms).toISOString()
@@ -237,6 +238,43 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
     },
   ],
   [
+    'createRateCard',
+    async () => {
+      lastName += 1
+      const body = { name: `Card ${lastName}` }
+      return {
+        ...{ method: 'POST', path: CARDS, body },
+        other: { body: { ...body, is_default: true }, fields: ['/is_default'] },
+        effects: () => count('select from rate_card where name = $1', [body.name]),
+      }
+    },
+  ],
+  [
+    'updateRateCard',
+    async () => {
+      const { id } = (await call('POST', CARDS, { body: { name: 'A' } })).body
+      return {
+        ...{ method: 'PUT', path: `${CARDS}/${id}`, body: { name: 'B' } },
+        other: { body: { name: 'C' }, fields: ['/name'] },
+        effects: () => count("select from rate_card_change where rate_card_id = $1 and action = 'updated'", [id]),
+        change: () => call('PUT', `${CARDS}/${id}`, { body: { name: 'D' } }),
+      }
+    },
+  ],
+  [
+    'setRateLines',
+    async () => {
+      const { id } = (await call('POST', CARDS, { body: { name: 'A' } })).body
+      const path = `${CARDS}/${id}/lines`
+      return {
+        ...{ method: 'PUT', path, body: { lines: [{ per_segment: 2 }] } },
+        other: { body: { lines: [{ per_segment: 3 }] }, fields: ['/lines'] },
+        effects: async () => (await call('GET', `${CARDS}/${id}`)).body.version - 1,
+        change: () => call('PUT', path, { body: { lines: [{ per_segment: 4 }] } }),
+      }
+    },
+  ],
+  [
     'createPause',
     async () => {
       lastUser += 1
@@ -341,7 +379,7 @@ describe.each(CALLS)('%s', (operation, prepare) => {
   test('a repetition while the first call waits for a lock gets its answer', async () => {
     const prepared = await prepare()
     const send = keyed(prepared)
-    const tables = sql`account, quota, plan, pause, increase_request, webhook, webhook_cursor, webhook_delivery`
+    const tables = sql`account, quota, plan, pause, pause_state, increase_request, webhook, webhook_cursor, webhook_delivery`
     const lock = await openTransaction(db, tx => tx.query({ text: sql`lock table ${tables} in exclusive mode` }))
     const calls = [send(), send()]
     await untilWaiting(db, 2)

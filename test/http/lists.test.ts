@@ -83,10 +83,17 @@ await fill(
 const quota = await change('POST', '/quota', { user_id: MINE, limit: 5 })
 const second = await change('POST', '/quota', { user_id: MINE, limit: 5 }, colleague)
 const twin = await change('POST', '/quota', { user_id: OTHER, limit: 5 }, named)
+/** Prices, some of them for longer prefixes of 4. */
+const LINES = [null, '4', '49', '491', '33', '1', '7', '44'].map(prefix => ({ prefix, per_segment: 1 }))
 const plans: Item[] = []
 for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
   plans.unshift(await change('POST', '/plans', { name, slots: [{ slot: 'monthly', limit: 5 }] }))
 const [plan] = plans
+const cards: Item[] = []
+for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+  cards.unshift(await change('POST', '/rate-cards', { name, lines: LINES.slice(0, 2) }))
+const [card] = cards
+await change('PUT', `/rate-cards/${card?.id}/lines`, { lines: LINES })
 const webhook = await change('POST', '/webhooks', { url: 'https://receiver.example/' })
 await change('POST', '/webhooks', { url: 'https://receiver.example/' }, colleague)
 const pause = await change('POST', '/pauses', { user_id: MINE, country: 'AT' })
@@ -94,6 +101,7 @@ await change('POST', '/requests', { user_id: MINE, units: 5, reason: 'Sale' })
 await change('PUT', `/users/${MINE}/profile`, { name: 'Ann' })
 clock.now += 1_000
 for (const [n, { id }] of plans.entries()) if (n % 2 === 1) await change('DELETE', `/plans/${id}`)
+for (const [n, { id }] of cards.entries()) if (n % 2 === 1) await change('DELETE', `/rate-cards/${id}`)
 for (const limit of [6, 4, 9]) await change('PUT', `/quota/${quota.id}`, { limit }, limit === 4 ? colleague : {})
 for (const description of ['a', 'b', 'c']) await change('PUT', `/webhooks/${webhook.id}`, { description })
 for (const name of ['i', 'j']) await change('PUT', `/plans/${plan.id}`, { name })
@@ -278,6 +286,22 @@ const LISTS: List[] = [
   {
     ...{ path: `${ADMIN}/plans`, nameOf: idOf, all: await byId('plan', 'archived_at is null') },
     filters: { archived: { value: 'true', instead: await byId('plan', 'archived_at is not null') } },
+  },
+  {
+    ...{ path: `${ADMIN}/rate-cards`, nameOf: idOf, all: await byId('rate_card', 'archived_at is null') },
+    filters: { archived: { value: 'true', instead: await byId('rate_card', 'archived_at is not null') } },
+  },
+  {
+    ...{
+      path: `${ADMIN}/rate-cards/${card?.id}/lines`,
+      nameOf: item => String(item.prefix),
+      all: LINES.map(({ prefix }) => `${prefix}`),
+    },
+    filters: {
+      version: { value: 1, instead: ['null', '4'] },
+      prefix: { value: '49', selects: ({ prefix }) => ['4', '49', '491'].includes(prefix) },
+    },
+    foreign: [{ path: `${ADMIN}/rate-cards/${cards[2]?.id}/lines` }],
   },
   {
     ...{ path: `${ADMIN}/audit`, nameOf: auditNameOf, all: audit },

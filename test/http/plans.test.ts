@@ -29,7 +29,8 @@ const DEFAULTS = {
 }
 
 /** Other values of the fields of a plan than `create` sends. */
-const OTHER: PlanFields = { name: 'Other', is_default: true }
+const card = await call('POST', '/api/sms/admin/rate-cards', { body: { name: 'Standard' } })
+const OTHER: PlanFields = { name: 'Other', is_default: true, rate_card_id: card.body.id }
 
 async function create(body: object = {}) {
   const answer = await call('POST', PLANS, { body: { name: 'Basic', slots: [MONTHLY, DAILY], ...body } })
@@ -50,6 +51,7 @@ describe('a plan', () => {
         { ...DEFAULTS, ...DAILY },
       ],
       is_default: false,
+      rate_card_id: null,
       archived: false,
       created_at: at,
       created_by: '1',

@@ -28,6 +28,7 @@ const FULL = {
   email: 'ann@example.com',
   language: 'pt-BR',
   time_zone: 'Europe/Berlin',
+  rate_card_id: null,
 }
 
 describe('a profile', () => {

@@ -64,6 +64,7 @@ async function fill() {
   const webhook = await post('webhooks', { url: 'https://receiver.invalid/' })
   const quota = await post('quota', { user_id: 7, limit: 100, period: 'hour', alert_at: [1] })
   const plan = await post('plans', { name: 'Basic', slots: [{ slot: 'monthly', limit: 5 }] })
+  const rateCard = await post('rate-cards', { name: 'Standard' })
   await call('PUT', `/api/sms/admin/users/7/plan`, { body: { plan_id: plan.id } })
   const pause = await post('pauses', { user_id: 7, country: 'FR' })
   await post('quota', { user_id: 7, kind: 'cap', limit: 50 })
@@ -91,6 +92,7 @@ async function fill() {
       user: 7,
       quota: quota.id,
       plan: plan.id,
+      rateCard: rateCard.id,
       webhook: webhook.id,
       pause: pause.id,
       reservation: 'm',

@@ -57,6 +57,8 @@ describe('reservations of one user', async () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      segments: null,
+      rate: null,
       verified: false,
       draws: [{ quota_id: german, kind: 'grant', units: 5, window_start: at(0) }],
       expires_at: at(602),

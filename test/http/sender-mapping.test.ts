@@ -162,6 +162,8 @@ const view = {
   released: 1,
   refunded: 1,
   unfunded: 2,
+  segments: null,
+  rate: null,
   verified: false,
   draws: [
     { quota_id: 64, kind: 'grant', units: 3, window_start: '2026-03-15T12:00:00.000Z' },
@@ -266,7 +268,16 @@ test('omitted fields get their defaults, and the others arrive as they were sent
   const expected = [
     { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
     { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
-    { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE', recipient: '+4915112345678' },
+    {
+      op: 'reserve',
+      user_id: 7,
+      id: 'm',
+      units: 2,
+      segments: 2,
+      ...defaults,
+      country: 'DE',
+      recipient: '+4915112345678',
+    },
     { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, verified: false },
     { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true, messages: 3, verified: true },
     { op: 'feedback', user_id: 7, id: 'm' },

@@ -59,6 +59,8 @@ describe('the reservations of a sender', async () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      segments: null,
+      rate: null,
       verified: false,
       draws: [{ quota_id: expect.any(Number), kind: 'grant', units: 2, window_start: at(0) }],
       expires_at: at(602),

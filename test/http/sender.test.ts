@@ -51,6 +51,8 @@ describe('reserve', () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      segments: null,
+      rate: null,
       verified: false,
       draws: [
         { quota_id: month, kind: 'grant', units: 2, window_start: TODAY },
@@ -200,6 +202,8 @@ describe('settling', () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      segments: null,
+      rate: null,
       verified: false,
       draws: [{ quota_id: grant, kind: 'grant', units: 6, window_start: NOW }],
       expires_at: null,

@@ -20,6 +20,7 @@ const zero = { units: 0, messages: 0 }
 const NO_REASON = { no_quota: zero, destination_paused: zero, cap_reached: zero, quota_exhausted: zero }
 const NOTHING = {
   committed: zero,
+  committed_segments: 0,
   verified_messages: 0,
   refunded: zero,
   unfunded: zero,
@@ -65,6 +66,7 @@ test('rows have no gaps and add up to the total', async () => {
   })
   const row = {
     committed: { units: 11, messages: 2 },
+    committed_segments: 0,
     verified_messages: 1,
     refunded: { units: 4, messages: 1 },
     unfunded: zero,

@@ -195,6 +195,7 @@ describe('an export', async () => {
         country: 'FR',
         message_type: 'otp',
         committed: { units: 5, messages: 4 },
+        committed_segments: 0,
         verified_messages: 0,
         refunded: { units: 3, messages: 2 },
         unfunded: none,

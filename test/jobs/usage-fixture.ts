@@ -42,6 +42,7 @@ export const NOTHING: UsageSums = {
   unfunded: 0,
   unfunded_messages: 0,
   verified_messages: 0,
+  committed_segments: 0,
   ...NO_DENIALS,
 }
 const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]

@@ -73,7 +73,7 @@ const expired = (released: number, committed: number): EventData['reservation.ex
   // Senders may take the number that a message goes to for its id: no message shows it.
   reservation: {
     ...{ id: '33612345678', user_id: USER, state: 'expired', units: 5, committed: 0, released: 5, refunded: 0 },
-    ...{ unfunded: 0, verified: false, draws: [], expires_at: null },
+    ...{ segments: null, rate: null, unfunded: 0, verified: false, draws: [], expires_at: null },
   },
   released,
   committed,

@@ -140,7 +140,7 @@ func forceCommit(r *Reservation, op *Op) []outcome {
 	missing := total - r.used()
 	switch {
 	case total > r.Units:
-		return []outcome{refused("exceeds_reservation")}
+		return []outcome{ok(r.grown(total))}
 	case missing <= 0:
 		return []outcome{replayed}
 	}
@@ -165,6 +165,29 @@ func forceCommit(r *Reservation, op *Op) []outcome {
 		}
 	}
 	return []outcome{take([3]int{0, 1, 2}), take([3]int{0, 2, 1})}
+}
+
+// grown: contract 16, Settling to what was sent. "With `force: true` (and its role) a commit may exceed what was reserved: the rest is
+// booked as `force` books." The last grant pays it, unless none paid the last of the others; each cap counts it.
+func (r *Reservation) grown(total int64) Reservation {
+	n := *r
+	n.Draws = append([]Draw(nil), r.Draws...)
+	last := -1
+	for i, d := range n.Draws {
+		switch {
+		case !d.Cap:
+			last = i
+		case d.Units == r.Units:
+			n.Draws[i].Units = total
+		}
+	}
+	if last >= 0 && r.Unfunded == 0 {
+		n.Draws[last].Units += total - r.Units
+	} else {
+		n.Unfunded += total - r.Units
+	}
+	n.Units, n.Committed, n.Released, n.Refunded = total, total, 0, 0
+	return n
 }
 
 func release(r *Reservation, op *Op) []outcome {

@@ -16,6 +16,7 @@ import type { PlansQuery } from '../../../src/contract/plans.ts'
 import type { HistoryQuery } from '../../../src/contract/quota-history.ts'
 import type { SummaryQuery } from '../../../src/contract/quota-summary.ts'
 import type { AdminListQuery, UserListQuery } from '../../../src/contract/quotas.ts'
+import type { RateCardsQuery, RateLinesQuery, SetLinesQuery } from '../../../src/contract/rate-cards.ts'
 import type { AdminReservationsQuery, UserReservationsQuery } from '../../../src/contract/reservations.ts'
 import type { SearchQuery } from '../../../src/contract/search.ts'
 import type { TransfersQuery } from '../../../src/contract/transfers.ts'
@@ -40,6 +41,8 @@ type Changes<Answer extends Name | null, Body extends Name | null = null> = Shap
   null,
   Typed<Body>
 >
+/** A change that a query specifies. */
+type ChangesBy<Answer extends Name, Query extends TObject, Body extends Name> = Shape<Api[Answer], Query, Typed<Body>>
 /** It answers records, one a line. */
 interface Streams<Answer extends Name, Query extends TObject | null, Body extends Name | null = null>
   extends Shape<Api[Answer], Query, Typed<Body>> {
@@ -96,6 +99,13 @@ interface Operations {
   'PUT /admin/plans/{id}': Changes<'Plan', 'UpdatePlanReq'>
   'DELETE /admin/plans/{id}': Changes<null>
   'POST /admin/plans/{id}/roll-out': Streams<'RollOutRecord', null, 'RollOutReq'>
+  'GET /admin/rate-cards': Reads<'RateCardPage', typeof RateCardsQuery>
+  'POST /admin/rate-cards': Changes<'RateCard', 'CreateRateCardReq'>
+  'GET /admin/rate-cards/{id}': Reads<'RateCardDetail'>
+  'PUT /admin/rate-cards/{id}': Changes<'RateCard', 'UpdateRateCardReq'>
+  'DELETE /admin/rate-cards/{id}': Changes<null>
+  'GET /admin/rate-cards/{id}/lines': Reads<'RateLinePage', typeof RateLinesQuery>
+  'PUT /admin/rate-cards/{id}/lines': ChangesBy<'RateLinesSet', typeof SetLinesQuery, 'RateLinesReq'>
   'GET /admin/requests': Reads<'IncreaseRequestPage', typeof IncreaseRequestsQuery>
   'POST /admin/requests': Changes<'IncreaseRequest', 'IncreaseForUserReq'>
   'POST /admin/requests/{id}/approve': Changes<'IncreaseRequest', 'ApproveReq'>

@@ -3,7 +3,10 @@ import { addDays, dayIn } from './local-time.ts'
 import { day, oneOf, type StateOf } from './url-parameters.ts'
 
 /** A counted quantity of units and messages. */
-export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason' | 'verified_messages'>
+export type Measure = Exclude<
+  keyof Api['Usage']['total'],
+  'denied_by_reason' | 'committed_segments' | 'verified_messages'
+>
 
 export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
 export const GROUPS = ['country', 'message_type', 'quota'] as const

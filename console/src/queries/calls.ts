@@ -120,9 +120,16 @@ export function useChange<O extends Change & Call>(
   })
 }
 
-/** Pages show the answer of a PUT at once: it is that of a GET of the same path, except for a plan. */
+/** Whose answer is another than that of a GET of the same path. */
+const ANSWERS_OTHERWISE: ReadonlySet<Change> = new Set([
+  'PUT /admin/plans/{id}',
+  'PUT /admin/rate-cards/{id}',
+  'PUT /admin/rate-cards/{id}/lines',
+])
+
+/** Pages show the answer of a PUT at once: it is that of a GET of the same path. */
 function showAnswer(operation: Change, input: object, answer: unknown): void {
-  if (!operation.startsWith('PUT') || operation === 'PUT /admin/plans/{id}') return
+  if (!operation.startsWith('PUT') || ANSWERS_OTHERWISE.has(operation)) return
   const params = Object.entries(input).filter(([name]) => operation.includes(`{${name}}`))
   queryClient.setQueryData([operation.replace('PUT', 'GET'), Object.fromEntries(params)], answer)
 }

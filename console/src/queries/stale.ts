@@ -11,7 +11,9 @@ const QUOTAS: readonly Path[] = [
   '/admin/audit',
   '/admin/users/{user_id}/plan',
 ]
-const PLANS: readonly Path[] = [...QUOTAS, '/admin/plans']
+const RATES: readonly Path[] = ['/admin/rate-cards', '/admin/audit']
+/** The cards that they have say how many plans have them. */
+const PLANS: readonly Path[] = [...QUOTAS, ...RATES, '/admin/plans']
 const REQUESTS: readonly Path[] = ['/quota/requests', '/admin/requests', '/admin/audit']
 /** The units of a decision are on quotas. */
 const DECIDED: readonly Path[] = [...QUOTAS, ...REQUESTS]
@@ -57,6 +59,10 @@ const STALE: Readonly<Record<Change, readonly Path[] | null>> = {
   'PUT /admin/plans/{id}': PLANS,
   'DELETE /admin/plans/{id}': PLANS,
   'POST /admin/plans/{id}/roll-out': PLANS,
+  'POST /admin/rate-cards': RATES,
+  'PUT /admin/rate-cards/{id}': RATES,
+  'DELETE /admin/rate-cards/{id}': RATES,
+  'PUT /admin/rate-cards/{id}/lines': RATES,
   'POST /admin/requests': REQUESTS,
   'POST /admin/requests/{id}/approve': DECIDED,
   'POST /admin/requests/{id}/decline': DECIDED,

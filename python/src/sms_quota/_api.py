@@ -10,9 +10,10 @@ Code = Literal[
     "not_found", "unknown_user", "method_not_allowed", "unauthenticated", "forbidden", "payload_too_large",
     "unsupported_media_type", "invalid_request", "version_mismatch", "immutable_field", "below_usage", "too_many_quotas",
     "too_many_webhooks", "not_transferable", "not_enough_units", "no_grant", "too_many_requests", "too_many_plans",
-    "too_many_pauses", "exceeds_reservation", "exceeds_committed", "conflict", "idempotency_mismatch", "reservation_closed",
-    "request_closed", "link_outdated", "plan_archived", "open_reservations", "being_erased", "events_lost", "events_pruned",
-    "rate_limited", "internal", "unavailable", "overloaded",
+    "too_many_rate_cards", "no_rate", "too_many_pauses", "exceeds_reservation", "exceeds_committed", "conflict",
+    "idempotency_mismatch", "reservation_closed", "request_closed", "link_outdated", "plan_archived", "rate_card_archived",
+    "rate_card_in_use", "open_reservations", "being_erased", "events_lost", "events_pruned", "rate_limited", "internal",
+    "unavailable", "overloaded",
 ]
 
 #: Of each call, a member of the answer by which it is known.
@@ -52,6 +53,11 @@ class Settled(TypedDict):
     state: Literal["reserved", "committed", "refunded", "expired", "released"]
     #: Units granted.
     units: int
+    #: The segments that the units pay. null without a `rate`.
+    segments: int | None
+    #: What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no
+    #: card.
+    rate: dict[str, Any] | None
     #: Units of these that were committed, including refunded ones.
     committed: int
     #: Units of these given back uncommitted, by the sender or at expiry.
@@ -138,6 +144,9 @@ class Check(TypedDict):
     #: For administrators: the name of the user; null if there is none.
     user_name: NotRequired[str | None]
     units: int
+    #: What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no
+    #: card.
+    rate: NotRequired[dict[str, Any] | None]
     #: Units booked by force that no grant pays for.
     unfunded: int
     #: The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap.
@@ -148,8 +157,8 @@ class Check(TypedDict):
     would_deny: NotRequired[Literal["no_quota", "cap_reached", "quota_exhausted", "destination_paused"]]
     #: The encoding of the `message`.
     encoding: NotRequired[Literal["GSM-7", "UCS-2"]]
-    #: The segments of the `message`, which are its units.
-    segments: NotRequired[int]
+    #: The segments of the `message`, which are its units unless a rate card prices it.
+    segments: NotRequired[int | None]
     #: The country of the `message`'s number; null if it has none.
     country: NotRequired[str | None]
     #: Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier.
@@ -180,6 +189,9 @@ class Denied(TypedDict):
     reason: Literal["no_quota", "cap_reached", "quota_exhausted", "destination_paused"]
     #: The units that the `message` needs.
     units: NotRequired[int]
+    #: What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no
+    #: card.
+    rate: NotRequired[dict[str, Any] | None]
     #: How much the same request could still draw after this response, caps and overage applied; null if unbounded.
     remaining: int | None
     #: The blocking cap with the lowest id, else the last matching grant.
@@ -191,8 +203,8 @@ class Denied(TypedDict):
     pause: NotRequired[Pause]
     #: The encoding of the `message`.
     encoding: NotRequired[Literal["GSM-7", "UCS-2"]]
-    #: The segments of the `message`, which are its units.
-    segments: NotRequired[int]
+    #: The segments of the `message`, which are its units unless a rate card prices it.
+    segments: NotRequired[int | None]
     #: The country of the `message`'s number; null if it has none.
     country: NotRequired[str | None]
     #: Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier.
@@ -209,18 +221,47 @@ class Reserved(Asked):
     allow_partial: NotRequired[bool]
 
 
-class Granted(Settled):
+class Granted(TypedDict):
     """The units are reserved, or consumed."""
 
     granted: Literal[True]
+    #: The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat.
+    id: str
+    #: The user whose message it is.
+    user_id: int
+    state: Literal["reserved", "committed", "refunded", "expired", "released"]
+    #: Units granted.
+    units: int
+    #: The segments of the `message`, which are its units unless a rate card prices it.
+    segments: NotRequired[int | None]
+    #: What a rate card charged when the message was decided. null: none did, because the request named `units`, or the user has no
+    #: card.
+    rate: dict[str, Any] | None
+    #: Units of these that were committed, including refunded ones.
+    committed: int
+    #: Units of these given back uncommitted, by the sender or at expiry.
+    released: int
+    #: Committed units given back.
+    refunded: int
+    #: Units booked by force that no grant pays for.
+    unfunded: int
+    #: Whether the sender said that the code of the message was entered.
+    verified: bool
+    #: The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap.
+    draws: list[Draw]
+    #: When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are
+    #: settled.
+    expires_at: str | None
+    #: As the request named the user.
+    user_ref: NotRequired[str]
     #: How much the same request could still draw after this response, caps and overage applied; null if unbounded.
     remaining: int | None
+    #: Whether this was already done before, so that nothing was taken now.
+    replayed: bool
     #: In observe mode: the reason for which enforce mode would deny.
     would_deny: NotRequired[Literal["no_quota", "cap_reached", "quota_exhausted", "destination_paused"]]
     #: The encoding of the `message`.
     encoding: NotRequired[Literal["GSM-7", "UCS-2"]]
-    #: The segments of the `message`, which are its units.
-    segments: NotRequired[int]
     #: The country of the `message`'s number; null if it has none.
     country: NotRequired[str | None]
     #: Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier.
@@ -267,21 +308,25 @@ class SenderMethods:
 
     def commit(
         self, *, user_id: int | None = None, user_ref: str | None = None, id: str, total_units: int | None = None,
-        force: bool = False, messages: int | None = None, verified: bool = False, timeout: float | None = None
+        total_segments: int | None = None, force: bool = False, messages: int | None = None, verified: bool = False,
+        timeout: float | None = None
     ) -> Settled:
         """
         Commit reserved units. Safe to repeat, because `total_units` is a total: how many units shall be committed in all.
 
         :param total_units: The total that this operation shall have reached, not an increment. Omitted: as many as possible.
-        :param force: Books units again that were released or refunded or have expired, past any limit: `total_units` then says
-            how many shall be used in all. For a message that was delivered after all.
+        :param total_segments: Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did
+            not arrive. They count what the reservation says that they cost.
+        :param force: Books units again that were released or refunded or have expired, and more than were reserved, past any
+            limit: `total_units` or `total_segments` then says how many shall be used in all. For a message that was delivered after
+            all, or was longer.
         :param messages: How many messages usage counts with the first committed units. Default: the `messages` of the
             reservation.
         :param verified: The message's code was entered, as `feedback` says it; of a commit that is a repetition, too.
         """
         body = {
             **one_user(user_id, user_ref), "id": id,
-            **_given(total_units=total_units, force=force or None, messages=messages, verified=verified or None),
+            **_given(total_units=total_units, total_segments=total_segments, force=force or None, messages=messages, verified=verified or None),
         }
         return cast(Settled, self._ask("commit", body, timeout).value)
 
@@ -300,15 +345,17 @@ class SenderMethods:
 
     def refund(
         self, *, user_id: int | None = None, user_ref: str | None = None, id: str, total_units: int | None = None,
-        timeout: float | None = None
+        total_segments: int | None = None, timeout: float | None = None
     ) -> Settled:
         """
         Refund committed units. Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a
         total: how many units shall be refunded in all.
 
         :param total_units: The total that this operation shall have reached, not an increment. Omitted: as many as possible.
+        :param total_segments: Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did
+            not arrive. They count what the reservation says that they cost.
         """
-        body = {**one_user(user_id, user_ref), "id": id, **_given(total_units=total_units)}
+        body = {**one_user(user_id, user_ref), "id": id, **_given(total_units=total_units, total_segments=total_segments)}
         return cast(Settled, self._ask("refund", body, timeout).value)
 
     def feedback(
@@ -357,21 +404,25 @@ class AsyncSenderMethods:
 
     async def commit(
         self, *, user_id: int | None = None, user_ref: str | None = None, id: str, total_units: int | None = None,
-        force: bool = False, messages: int | None = None, verified: bool = False, timeout: float | None = None
+        total_segments: int | None = None, force: bool = False, messages: int | None = None, verified: bool = False,
+        timeout: float | None = None
     ) -> Settled:
         """
         Commit reserved units. Safe to repeat, because `total_units` is a total: how many units shall be committed in all.
 
         :param total_units: The total that this operation shall have reached, not an increment. Omitted: as many as possible.
-        :param force: Books units again that were released or refunded or have expired, past any limit: `total_units` then says
-            how many shall be used in all. For a message that was delivered after all.
+        :param total_segments: Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did
+            not arrive. They count what the reservation says that they cost.
+        :param force: Books units again that were released or refunded or have expired, and more than were reserved, past any
+            limit: `total_units` or `total_segments` then says how many shall be used in all. For a message that was delivered after
+            all, or was longer.
         :param messages: How many messages usage counts with the first committed units. Default: the `messages` of the
             reservation.
         :param verified: The message's code was entered, as `feedback` says it; of a commit that is a repetition, too.
         """
         body = {
             **one_user(user_id, user_ref), "id": id,
-            **_given(total_units=total_units, force=force or None, messages=messages, verified=verified or None),
+            **_given(total_units=total_units, total_segments=total_segments, force=force or None, messages=messages, verified=verified or None),
         }
         return cast(Settled, (await self._ask("commit", body, timeout)).value)
 
@@ -390,15 +441,17 @@ class AsyncSenderMethods:
 
     async def refund(
         self, *, user_id: int | None = None, user_ref: str | None = None, id: str, total_units: int | None = None,
-        timeout: float | None = None
+        total_segments: int | None = None, timeout: float | None = None
     ) -> Settled:
         """
         Refund committed units. Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a
         total: how many units shall be refunded in all.
 
         :param total_units: The total that this operation shall have reached, not an increment. Omitted: as many as possible.
+        :param total_segments: Instead of `total_units`, of a reservation that has a `rate`: how many segments were sent, or did
+            not arrive. They count what the reservation says that they cost.
         """
-        body = {**one_user(user_id, user_ref), "id": id, **_given(total_units=total_units)}
+        body = {**one_user(user_id, user_ref), "id": id, **_given(total_units=total_units, total_segments=total_segments)}
         return cast(Settled, (await self._ask("refund", body, timeout)).value)
 
     async def feedback(

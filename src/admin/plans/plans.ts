@@ -3,6 +3,7 @@
 import { insertChanges, nextVersion } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
 import { findDefaultPlan, findPlan, lockPlans, nextPlanId, writePlan } from '../../db/plans/plans.ts'
+import { holdRateCard } from '../../db/rates/rate-cards.ts'
 import type { ActionOn } from '../../domain/events/audit.ts'
 import {
   archivePlan,
@@ -21,6 +22,7 @@ import type { Author } from '../kit/author.ts'
 import { findUncountable, uncountableIssues } from '../kit/countable-values.ts'
 import { once, type Repeated } from '../kit/idempotency.ts'
 import type { NotChangeable, VersionCheck } from '../kit/lock-quota.ts'
+import { noSuchCard } from '../rates/rate-cards.ts'
 
 type Invalid = { outcome: 'invalid'; issues: ValidationIssue[] }
 
@@ -48,6 +50,8 @@ async function createPlan(tx: Transaction, draft: PlanDraft, author: Author): Pr
   const issues = await issuesOf(tx, slots)
   if (issues.length > 0) return { outcome: 'invalid', issues }
   await lockPlans(tx)
+  const { rate_card_id = null } = draft
+  if (rate_card_id !== null && !(await holdRateCard(tx, rate_card_id))) return noSuchCard(rate_card_id)
   const id = await nextPlanId(tx)
   if (id === undefined) return { outcome: 'too_many_plans' }
   const { now, actor } = author
@@ -95,6 +99,8 @@ export function updatePlanOnce(
     const { plan } = changed
     const issues = await issuesOf(tx, plan.slots)
     if (issues.length > 0) return { outcome: 'invalid', issues }
+    const { rate_card_id } = plan
+    if (rate_card_id !== before.rate_card_id && !(await holdRateCard(tx, rate_card_id))) return noSuchCard(rate_card_id)
     await record(tx, 'updated', before, plan, author)
     return { outcome: 'changed', plan }
   })

@@ -1,6 +1,7 @@
 import { insertChanges } from '../../db/changes/insert.ts'
 import type { Database, Transaction } from '../../db/connection/database.ts'
-import { lockAccounts } from '../../db/quotas/quotas.ts'
+import { fenceQuotas, lockAccounts, quotasOfUsers } from '../../db/quotas/quotas.ts'
+import { holdRateCard } from '../../db/rates/rate-cards.ts'
 import { isBeingErased } from '../../db/users/erasure.ts'
 import { claimReference, findProfile, writeProfile } from '../../db/users/profiles.ts'
 import { profileViewOf } from '../../domain/units/view.ts'
@@ -8,6 +9,7 @@ import { changeProfile, type ProfilePatch, type UserProfile } from '../../domain
 import type { Author } from '../kit/author.ts'
 import type { VersionCheck } from '../kit/lock-quota.ts'
 import { undoRefused } from '../kit/refused.ts'
+import { type NoSuchCard, noSuchCard } from '../rates/rate-cards.ts'
 
 export type ProfileUpdated =
   | { outcome: 'changed' | 'unchanged'; profile: UserProfile }
@@ -18,6 +20,7 @@ export type ProfileUpdated =
   | { outcome: 'taken_ref' }
   /** The user's data is being erased. */
   | { outcome: 'being_erased' }
+  | NoSuchCard
 
 /**
  * Changes a user's profile by merging, and makes the user if need be. A repeated call finds what it asks for and changes
@@ -52,6 +55,12 @@ async function change(
   const { profile } = changed
   const isNamed = profile.ref === before.ref || profile.ref === null || (await claimReference(tx, profile.ref, userId))
   if (!isNamed) return refuse({ outcome: 'taken_ref' })
+  const { rate_card_id } = profile
+  if (rate_card_id !== before.rate_card_id) {
+    if (!(await holdRateCard(tx, rate_card_id))) return undo(noSuchCard(rate_card_id))
+    // The engine remembers whose card the user has together with the quotas.
+    await fenceQuotas(tx, await quotasOfUsers(tx, [{ user_id: userId }], author.now, 'lock'), author.now)
+  }
   await recordProfile(tx, before, profile, author)
   return changed
 }

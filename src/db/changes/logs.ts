@@ -28,6 +28,7 @@ const LOGS = {
   address: { table: 'user_address_change', id: 'user_id', shardOf, user, isErasedByUser: true },
   webhook: { table: 'webhook_change', id: 'webhook_id', shardOf: shardOfQuota },
   plan: { table: 'plan_change', id: 'plan_id', shardOf: inCommonShard },
+  rate_card: { table: 'rate_card_change', id: 'rate_card_id', shardOf: inCommonShard },
   breaker: { table: 'breaker_change', id: 'breaker_id', shardOf: inCommonShard },
   pause: { table: 'pause_change', id: 'pause_id', shardOf: inCommonShard, user },
   increase_request: {

@@ -19,6 +19,7 @@ export const USAGE_KIND_CODES = {
   quota_exhausted: 5,
   destination_paused: 6,
   verified: 7,
+  segments: 8,
 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))

@@ -18,6 +18,7 @@ import { closeWindows, correctWindows } from './windows.ts'
 import {
   addActions,
   addReservations,
+  extendReservations,
   markRetaken,
   type ReservationAction,
   settleReservations,
@@ -35,6 +36,8 @@ export interface Changes {
   settled: (Stored<Reservation> & Authors)[]
   /** Forced bookings and refunds, of those added and settled. */
   actions: readonly ReservationAction[]
+  /** Reservations, among those settled, that a forced commit made larger. */
+  extended: Stored<Reservation>[]
   /** Reservations, among those added and settled, whose released units a forced commit has taken again. */
   retaken: ReservationKey[]
   /** Quotas, among those incremented and rolled, that have reached marks. */
@@ -67,6 +70,7 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, closeWindows, changes.closed),
     ...callFor(scope, correctWindows, changes.corrected),
     ...callFor(scope, writeCounters, changes.counted),
+    ...callFor(scope, extendReservations, changes.extended),
     ...callFor(scope, settleReservations, changes.settled),
     ...callFor(scope, addReservations, changes.added),
     ...callFor(scope, markRetaken, changes.retaken),

@@ -1,4 +1,5 @@
 import { UnknownValue } from '../../domain/basics/unknown-value.ts'
+import type { Price } from '../../domain/rates/rate.ts'
 import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } from '../../domain/units/reservation.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
@@ -33,6 +34,7 @@ const FIELDS = {
   would_deny: oneOfOrNull('the reason of a reservation', DENIAL_REASONS),
   units: number,
   messages: numberOrNull,
+  price: textOrNull,
   committed: number,
   released: number,
   refunded: number,
@@ -60,6 +62,7 @@ export function reservationsIn(result: StatementResult | undefined): Stored<Rese
 
 function readReservation(cells: Cells): Stored<Reservation> {
   const messages = COLUMNS.messages.read(cells[AT.messages])
+  const price = priceOf(COLUMNS.price.read(cells[AT.price]))
   return {
     seq: COLUMNS.seq.read(cells[AT.seq]),
     user_id: COLUMNS.user_id.read(cells[AT.user_id]),
@@ -73,6 +76,7 @@ function readReservation(cells: Cells): Stored<Reservation> {
     would_deny: COLUMNS.would_deny.read(cells[AT.would_deny]),
     units: COLUMNS.units.read(cells[AT.units]),
     ...(messages === null ? {} : { messages }),
+    ...(price === undefined ? {} : { price }),
     committed: COLUMNS.committed.read(cells[AT.committed]),
     released: COLUMNS.released.read(cells[AT.released]),
     refunded: COLUMNS.refunded.read(cells[AT.refunded]),
@@ -83,6 +87,30 @@ function readReservation(cells: Cells): Stored<Reservation> {
     created_at: COLUMNS.created_at.read(cells[AT.created_at]),
     expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
   }
+}
+
+/** A row of the columns of a reservation, as connections of the pool read it. */
+export type ReservationRow = Omit<Reservation, 'draws' | 'price'> & { draws: number[]; price: string | null }
+
+/** A row as the reservation that it is, without the keys of its draws, which readers of lists do not need. */
+export function reservationOf<Row extends ReservationRow>({
+  draws,
+  price: written,
+  ...row
+}: Row): Omit<Row, 'draws' | 'price'> & Pick<Reservation, 'draws' | 'price'> {
+  const price = priceOf(written)
+  return { ...row, draws: drawsOf(draws), ...(price === undefined ? {} : { price }) }
+}
+
+/** A price as its column has it; undefined: no rate card has priced the reservation. */
+function priceOf(written: string | null): Price | undefined {
+  if (written === null) return undefined
+  const [segments = 0, card_id = 0, version = 0, per_segment = 0, per_message = 0] = written.split(' ').map(Number)
+  return { segments, card_id, version, per_segment, per_message }
+}
+
+export function writePrice({ segments, card_id, version, per_segment, per_message }: Price): string {
+  return `${segments} ${card_id} ${version} ${per_segment} ${per_message}`
 }
 
 /** The maker of a reservation and the last to settle it, by their ids in the dictionary of principals; null: not known. */
@@ -107,7 +135,7 @@ const DRAW_KINDS: readonly (Pick<Draw, 'kind' | 'counts'> & { isPerValue: boolea
  *
  * @param keys of those on caps that count each value by itself, in their order; left out: readers of lists do not need them
  */
-export function drawsOf(numbers: readonly number[], keys?: readonly bigint[]): Draw[] {
+function drawsOf(numbers: readonly number[], keys?: readonly bigint[]): Draw[] {
   const draws: Draw[] = []
   let keyed = 0
   for (let at = 0; at < numbers.length; at += NUMBERS_PER_DRAW) {

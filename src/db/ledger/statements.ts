@@ -19,10 +19,17 @@ import { selectQuotaDetails } from './load-quota-details.ts'
 import { fenceQuotas, lockAccounts, lockQuotas, waitForLocks, writeAccounts } from './locks.ts'
 import { addPrincipals, loadLastPrincipal, loadPrincipals } from './principals.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './quota-rows.ts'
+import { readCards } from './rate-cards.ts'
 import { loadReservations } from './reservation-rows.ts'
 import { loadCounters, readCounters, writeCounters } from './value-counters.ts'
 import { closeWindows, correctWindows } from './windows.ts'
-import { addActions, addReservations, markRetaken, settleReservations } from './write-reservations.ts'
+import {
+  addActions,
+  addReservations,
+  extendReservations,
+  markRetaken,
+  settleReservations,
+} from './write-reservations.ts'
 
 const STATEMENTS = [
   waitForLocks,
@@ -38,6 +45,7 @@ const STATEMENTS = [
   loadCounters,
   readCounters,
   loadAuthorship,
+  readCards,
   addPrincipals,
   loadPrincipals,
   loadLastPrincipal,
@@ -52,6 +60,7 @@ const STATEMENTS = [
   closeWindows,
   correctWindows,
   writeCounters,
+  extendReservations,
   settleReservations,
   addReservations,
   markRetaken,

@@ -13,13 +13,13 @@ import {
   usuallyZero,
 } from './arrays.ts'
 import { RESERVATION_KEY, type ReservationKey, USER_SHARD } from './keys.ts'
-import { type Authors, writeDrawKeys, writeDraws } from './reservation-rows.ts'
+import { type Authors, writeDrawKeys, writeDraws, writePrice } from './reservation-rows.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate, ledgerStatement, NOW } from './statement.ts'
 
 /**
  * Adds reservations. One whose id another process has added meanwhile violates the key and ends the transaction.
- * A message that is asked for as usual sends fourteen of the twenty-three columns as empty arrays.
+ * A message that is asked for as usual sends fifteen of the twenty-four columns as empty arrays.
  */
 export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
   'add-reservations',
@@ -43,6 +43,7 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
     would_deny: usuallyNull(texts, reservation => reservation.would_deny),
     units: bigints(reservation => reservation.units),
     messages: usuallyNull(ints, reservation => reservation.messages ?? null),
+    price: usuallyNull(texts, ({ price }) => (price === undefined ? null : writePrice(price))),
     committed: usuallyZero(reservation => reservation.committed),
     released: usuallyZero(reservation => reservation.released),
     refunded: usuallyZero(reservation => reservation.refunded),
@@ -65,7 +66,7 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
 
 /**
  * Writes what became of reservations' units, who did it and when, and whether the code was entered. An expiry has no author. Feedback
- * has neither author nor time. The rest of a reservation never changes.
+ * has neither author nor time. The rest of a reservation changes only when it is made larger.
  */
 export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Authors, 'settled_by'>>(
   'settle-reservations',
@@ -84,6 +85,24 @@ export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Autho
       settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
       changed_at = case when r.committed = k.committed and r.released = k.released and r.refunded = k.refunded
         then r.changed_at else ${bind(NOW)}::timestamptz end
+    from ${k}
+    where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
+)
+
+/**
+ * Writes the units and the draws of reservations that a forced commit makes larger, before what became of them is written: the check of the
+ * table then sees units that are there. Rare, as below.
+ */
+export const extendReservations = guardedUpdate<Stored<Reservation>>(
+  'extend-reservations',
+  {
+    ...RESERVATION_KEY,
+    seq: ints(reservation => reservation.seq),
+    units: bigints(reservation => reservation.units),
+    draws: bigintLists(reservation => writeDraws(reservation.draws)),
+    draw_keys: usuallyNull(bigintLists, reservation => writeDrawKeys(reservation.draws)),
+  },
+  ({ k }) => sql`update reservation r set units = k.units, draws = k.draws::bigint[], draw_keys = k.draw_keys::bigint[]
     from ${k}
     where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
 )

@@ -27,13 +27,13 @@ export async function findPause(db: Queryable, id: number): Promise<Pause | unde
 
 /* ── What processes know ────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** A number that is another one after each change of pauses. */
-export async function readPauseState(db: Queryable): Promise<number | undefined> {
-  const [row] = await db.query<{ state: number }>({
-    name: 'pause-state',
-    text: sql`select state from pause_state where shard = ${SHARD}`,
+/** Numbers that are other ones after each change: of pauses, and of rate cards. */
+export async function readRuleStates(db: Queryable): Promise<{ pauses: number; rates: number } | undefined> {
+  const [row] = await db.query<{ pauses: number; rates: number }>({
+    name: 'rule-states',
+    text: sql`select state as pauses, rates from pause_state where shard = ${SHARD}`,
   })
-  return row?.state
+  return row
 }
 
 /** The active pauses by id, and the state that they are of. One statement, so that both are of one snapshot. */

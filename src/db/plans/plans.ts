@@ -11,7 +11,7 @@ import { cut, type Page, type Slice } from '../lists/pages.ts'
 
 export const PLAN_SHARD = COMMON_SHARD
 
-const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.archived_at, p.created_at, p.created_by, p.updated_at, p.updated_by`
+const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.rate_card_id, p.archived_at, p.created_at, p.created_by, p.updated_at, p.updated_by`
 const VERSION = sql`join plan_version v on v.shard = p.shard and v.plan_id = p.id and v.version = p.version`
 
 /** A later version of the service may have added fields of slots. */
@@ -108,7 +108,19 @@ export async function nextPlanId(tx: Transaction): Promise<number | undefined> {
 
 /** Writes a plan that is new, or that has changed from `before`. */
 export async function writePlan(tx: Transaction, plan: Plan, before: Plan | null): Promise<void> {
-  const { id, version, name, slots, is_default, archived_at, created_at, created_by, updated_at, updated_by } = plan
+  const {
+    id,
+    version,
+    name,
+    slots,
+    is_default,
+    rate_card_id,
+    archived_at,
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
+  } = plan
   if (version !== before?.version) {
     await tx.query({
       text: sql`insert into plan_version (shard, plan_id, version, name, slots) values ($1, $2, $3, $4, $5)`,
@@ -116,15 +128,16 @@ export async function writePlan(tx: Transaction, plan: Plan, before: Plan | null
     })
   }
   await tx.query({
-    text: sql`insert into plan (shard, id, version, is_default, archived_at, created_at, created_by, updated_at, updated_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    text: sql`insert into plan (shard, id, version, is_default, rate_card_id, archived_at, created_at, created_by, updated_at, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
            on conflict (shard, id) do update set version = excluded.version, is_default = excluded.is_default,
-             archived_at = excluded.archived_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+             rate_card_id = excluded.rate_card_id, archived_at = excluded.archived_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
     values: [
       PLAN_SHARD,
       id,
       version,
       is_default,
+      rate_card_id,
       timestampParam(archived_at),
       timestampParam(created_at),
       created_by,

@@ -12,7 +12,7 @@ import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
-import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { RESERVATION_COLUMNS, type ReservationRow, reservationOf } from '../ledger/reservation-rows.ts'
 import { allOf, cut, type Page, type Slice } from '../lists/pages.ts'
 import { type ListedReservation, STATE_CONDITIONS } from './lists.ts'
 
@@ -102,17 +102,16 @@ async function walk(
     const rows = await readShard(tx, start, selected, { size: size - found.length, maxScanned: left })
     found.push(...rows.filter(({ is_selected }) => is_selected))
     const { items, next } = cut(found, size, keyOf)
-    if (next !== null) return { items: items.map(reservationOf), next }
+    if (next !== null) return { items: items.map(itemOf), next }
     const end = rows.at(-1)
     left -= end?.place ?? 0
     if (end !== undefined && left <= 0)
-      return { items: items.map(reservationOf), next: { shard: start.shard, expires_at: end.expires_at, last: null } }
+      return { items: items.map(itemOf), next: { shard: start.shard, expires_at: end.expires_at, last: null } }
   }
-  return { items: found.map(reservationOf), next: null }
+  return { items: found.map(itemOf), next: null }
 }
 
-type Row = Omit<ListedReservation, 'draws' | 'made_by' | 'settled_by'> & {
-  draws: number[]
+type Row = ReservationRow & {
   /** Its place among those that were read, from 1. */
   place: number
   is_selected: boolean
@@ -158,6 +157,6 @@ function keyOf({ user_id, id, expires_at }: Row): SenderKey {
   return { shard: shardOf(user_id), expires_at, last: { user_id, id } }
 }
 
-function reservationOf({ place: _place, is_selected: _selected, draws, ...row }: Row): SenderSlice['items'][number] {
-  return { ...row, draws: drawsOf(draws) }
+function itemOf({ place: _place, is_selected: _selected, ...row }: Row): SenderSlice['items'][number] {
+  return reservationOf(row)
 }

@@ -8,7 +8,7 @@ import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { AUTHORSHIP } from '../ledger/load-authorship.ts'
-import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { RESERVATION_COLUMNS, type ReservationRow, reservationOf } from '../ledger/reservation-rows.ts'
 import { allOf, type Page, readPage, type Slice } from '../lists/pages.ts'
 
 /** The filter of a list; `from` is included, `to` is not. */
@@ -37,7 +37,7 @@ export type ListedReservation = Reservation & Pick<Authorship, 'made_by' | 'sett
 /** A reservation with who made and settled it, and when it was last changed. */
 export type DetailedReservation = Reservation & Authorship & { changed_at: EpochMs }
 
-type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
+type Row = ReservationRow & Pick<Authorship, 'made_by' | 'settled_by'>
 
 /**
  * The expression that each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold
@@ -70,7 +70,7 @@ export async function listReservations(
     keyOf: ({ created_at: at, user_id, id }: Row) => ({ at, user_id, id }),
     end: { text: end, values: keys },
   })
-  return { items: items.map(row => ({ ...row, draws: drawsOf(row.draws) })), next }
+  return { items: items.map(reservationOf), next }
 }
 
 /** The subject of a principal, after the page is cut. */
@@ -82,13 +82,13 @@ export async function findReservation(
   userId: number,
   id: string,
 ): Promise<DetailedReservation | undefined> {
-  const [row] = await db.query<Omit<DetailedReservation, 'draws'> & { draws: number[] }>({
+  const [row] = await db.query<ReservationRow & Authorship & { changed_at: EpochMs }>({
     name: 'find-reservation',
     text: sql`select ${RESERVATION_COLUMNS}, changed_at, ${AUTHORSHIP} from reservation r
       where shard = $1 and user_id = $2 and id = $3`,
     values: [shardOf(userId), userId, id],
   })
-  return row && { ...row, draws: drawsOf(row.draws) }
+  return row && reservationOf(row)
 }
 
 /** The conditions that an index bounds: the user, the time, and the cursor. */

@@ -17,6 +17,9 @@ const COUNTS = [
 /** Messages whose code was entered; null if there are none. */
 const VERIFIED = 'verified_messages'
 
+/** Segments of committed messages that a rate card has priced; null if there are none. */
+const SEGMENTS = 'committed_segments'
+
 /** Messages that came back: they were refunded, all of each at once. Null if there are none. */
 const RETURNED = 'returned_messages'
 
@@ -27,7 +30,7 @@ const REASONS = DENIAL_REASONS.flatMap(reason => [reason, `${reason}_messages`] 
 const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
 
 /** The counts in each row of `usage`, `usage_day` and `usage_month`. */
-export const USAGE_COUNTS = [...COUNTS, ...REASONS, VERIFIED] as const
+export const USAGE_COUNTS = [...COUNTS, ...REASONS, VERIFIED, SEGMENTS] as const
 
 /** The counts in a row of `usage`, which the breaker reads, too. */
 export const ROW_COUNTS = [...USAGE_COUNTS, RETURNED] as const
@@ -42,7 +45,7 @@ export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 
 /** Columns that are null where there is nothing to count. */
-const isNullable = (name: string) => [...REASONS, VERIFIED, RETURNED].some(nullable => nullable === name)
+const isNullable = (name: string) => [...REASONS, VERIFIED, SEGMENTS, RETURNED].some(nullable => nullable === name)
 
 /** A list of columns. */
 export const columnsOf = (names: readonly string[]): Sql => joinSql(names.map(sqlName))
@@ -76,7 +79,7 @@ export const UNFUNDED_OF_GRANTS = sql`
 export const LAST_KIND = Math.max(...Object.values(USAGE_KIND_CODES))
 
 /** The codes of `usage_pending.kinds` that a column counts: its own, and `denied` those of all reasons and of none. */
-const CODES: Record<Exclude<keyof typeof USAGE_KIND_CODES, 'verified'> | 'denied', Sql> = {
+const CODES: Record<Exclude<keyof typeof USAGE_KIND_CODES, 'verified' | 'segments'> | 'denied', Sql> = {
   committed: only('committed'),
   refunded: only('refunded'),
   denied: sql`in (2, ${joinSql(DENIAL_REASONS.map(reason => sqlInteger(USAGE_KIND_CODES[reason])))})`,
@@ -94,6 +97,7 @@ const PENDING = [
     { name: `${name}_messages`, counted: sql`messages`, codes },
   ]),
   { name: VERIFIED, counted: sql`messages`, codes: only('verified') },
+  { name: SEGMENTS, counted: sql`units`, codes: only('segments') },
 ]
 
 /** The counts of one entry `e` of a pending batch, by the names of `USAGE_COUNTS`. */

@@ -9,7 +9,7 @@ import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { nextNumber } from '../ledger/keys.ts'
 
-const COLUMNS = sql`user_id, ref, name, email, language, time_zone, version, updated_at, updated_by`
+const COLUMNS = sql`user_id, ref, name, email, language, time_zone, rate_card_id, version, updated_at, updated_by`
 
 /** A user's profile; an empty one if nothing was ever set. */
 export async function findProfile(db: Queryable, userId: number): Promise<UserProfile> {
@@ -49,11 +49,11 @@ export async function namesOfUsers(db: Database, userIds: readonly number[]): Pr
 
 /** Writes a profile that has changed. The account is locked. */
 export async function writeProfile(tx: Transaction, profile: UserProfile): Promise<void> {
-  const { user_id, ref, name, email, language, time_zone, version, updated_at, updated_by } = profile
+  const { user_id, ref, name, email, language, time_zone, rate_card_id, version, updated_at, updated_by } = profile
   await tx.query({
-    text: sql`insert into user_profile (shard, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-           on conflict (shard, user_id) do update set ref = $3, name = $4, email = $5, language = $6, time_zone = $7,
-             version = $8, updated_at = $9, updated_by = $10`,
+    text: sql`insert into user_profile (shard, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+           on conflict (shard, user_id) do update set ref = $3, name = $4, email = $5, language = $6, time_zone = $7, rate_card_id = $8,
+             version = $9, updated_at = $10, updated_by = $11`,
     values: [
       shardOf(user_id),
       user_id,
@@ -62,6 +62,7 @@ export async function writeProfile(tx: Transaction, profile: UserProfile): Promi
       email,
       language,
       time_zone,
+      rate_card_id,
       version,
       updated_at === null ? null : timestampParam(updated_at),
       updated_by,

@@ -9,7 +9,7 @@ import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
-import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { RESERVATION_COLUMNS, type ReservationRow, reservationOf } from '../ledger/reservation-rows.ts'
 import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
 import { beginningWith, orderBy } from '../quotas/streams.ts'
 import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
@@ -164,8 +164,6 @@ function byText(tx: Transaction, by: 'external_ref' | 'name', text: string, size
   })
 }
 
-type ReservationRow = Omit<Reservation, 'draws'> & { draws: number[] }
-
 /**
  * Asks the key of the ledger in each shard, and takes the first of what they find. Only keys are read there: ids that begin with the same
  * text may be thousands.
@@ -192,7 +190,7 @@ async function findReservations(tx: Transaction, id: string, size: number): Prom
       }),
   )
   return found
-    .map(row => ({ ...row, draws: drawsOf(row.draws) }))
+    .map(reservationOf)
     .sort((one, other) => (one.id === other.id ? one.user_id - other.user_id : one.id < other.id ? -1 : 1))
     .slice(0, size)
 }

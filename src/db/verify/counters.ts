@@ -1,5 +1,6 @@
 import { MAX_INTEGER } from '../../domain/basics/bounds.ts'
 import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
+import { IS_PRICED } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /** For every window of every quota, current or closed, `used` and `reserved` are the sums over its ledger. */
@@ -50,7 +51,7 @@ function orphansOf(table: Sql): Sql {
 
 /**
  * The draws of a reservation on grants cover its units without gap or overlap, but for an unfunded rest that force booked;
- * each draw on a cap covers all units; no more is settled than was granted; and a draw calls a quota what it is. (That a
+ * each draw on a cap covers all units; no more is settled than was granted; the units are what the rate says; and a draw calls a quota what it is. (That a
  * draw's window exists and belongs to the user follows from the counters.)
  */
 export const draws: RangeProof = {
@@ -60,7 +61,8 @@ export const draws: RangeProof = {
     select c.user_id, c.quota_id,
       format('Reservation "%s" of user %s: %s. %s of its %s units are committed, %s released and %s refunded; its draws are %s%s.',
         r.id, r.user_id,
-        case when r.committed >= 0 and r.released >= 0 and r.refunded between 0 and r.committed
+        case when not ${IS_PRICED} then 'its units are not those that its rate says'
+          when r.committed >= 0 and r.released >= 0 and r.refunded between 0 and r.committed
             and r.committed + r.released <= r.units then 'its draws do not cover its units'
           else 'more is settled than was granted' end,
         r.committed, r.units, r.released, r.refunded, coalesce(d.list, 'none'),

@@ -17,6 +17,14 @@ export const hasChanges = (quotaId: Sql) =>
 const OF_QUOTA = sql`user_id, id as quota_id, kind, rollover_limit, deleted_at, expires_at, window_no, window_start, "limit",
   overage_limit, rolled_over, used, reserved`
 
+/** SQL: the units of a reservation are what its rate says, but for those that a forced commit has added: all it asked for, or whole segments. */
+export const IS_PRICED = sql`coalesce(price is null or (
+    select asked = of_price[1] * of_price[4] + of_price[5] and of_price[1] > 0 and (
+      units = asked or coalesce(retaken, false) or (
+        allow_partial and of_price[4] > 0 and units < asked and units > of_price[5] and (units - of_price[5]) % of_price[4] = 0)
+    ) from (select string_to_array(price, ' ')::bigint[] as of_price) p
+  ), false)`
+
 /**
  * Computes what a reservation counts independently of `countsOf`. The quotas of the users come in two halves, because
  * no index holds both the deleted ones and the others.
@@ -47,7 +55,7 @@ export const TABLES = sql`
       committed - refunded as spent,
       units - released - refunded as held,
       least(committed, released, refunded, committed - refunded, units - committed - released, units - 1) >= 0
-        and cardinality(draws) % 6 = 0 as is_within_bounds,
+        and cardinality(draws) % 6 = 0 and ${IS_PRICED} as is_within_bounds,
       generate_series(1, greatest(cardinality(draws), 1), 6) as i
     from reservation where ${IN_RANGE_OF_INDEX}
   ), entry as (

@@ -20,6 +20,18 @@ export const MAX_PLANS = 1_000
 export const MAX_SLOTS = 20
 export const MAX_LASTS_DAYS = 3_650
 
+/** Rate cards that are not archived, and the lines of a list of prices. Each process has all lines in memory, some 150 bytes each. */
+export const MAX_RATE_CARDS = 100
+export const MAX_RATE_LINES = 20_000
+/** Of a card, lists that are to come. */
+export const MAX_RATE_LISTS_AHEAD = 3
+/** Units that a line may charge, for each segment and for the message. */
+export const MAX_RATE = 1_000_000
+/** The beginning of a number in E.164 form. */
+export const RATE_PREFIX_PATTERN = '^[1-9][0-9]{0,9}$'
+/** How far ahead prices may be said. */
+export const MAX_VALID_FROM_AHEAD_MS = 90 * 86_400_000
+
 /** Pauses that are active at a time: each process has all of them in memory, some 300 bytes each. */
 export const MAX_PAUSES = 10_000
 

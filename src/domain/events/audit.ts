@@ -8,6 +8,7 @@ export const AUDITED = {
   address: ['created', 'confirmed', 'withdrawn'],
   webhook: ['created', 'updated', 'secret_rotated', 'secret_discarded', 'disabled', 'deleted'],
   plan: ['created', 'updated', 'archived'],
+  rate_card: ['created', 'updated', 'archived'],
   breaker: ['updated'],
   pause: ['created', 'lifted'],
   increase_request: ['created', 'approved', 'declined', 'withdrawn'],

@@ -40,8 +40,8 @@ export function canonicalRecipient(recipient: string): string {
   return written.startsWith('0') ? written : canonicalNumber(written)
 }
 
-/** Reading a number takes 4 to 15 µs. Most have no prefix that could be taken away, and are canonical. */
-function canonicalNumber(digits: string): string {
+/** The form of a number in E.164, from its digits. Reading a number takes 4 to 15 µs. Most have no prefix that could be taken away, and are canonical. */
+export function canonicalNumber(digits: string): string {
   const number = `+${digits}`
   return isWithoutPrefix(digits) ? number : (readByPlan(number)?.number ?? number)
 }

@@ -5,6 +5,8 @@ export interface PlanFields {
   name: string
   /** Whether users who never had a quota get it with their first reservation. One plan at most is the default. */
   is_default: boolean
+  /** The rate card of its users, as far as they have none of their own; null: the default one. */
+  rate_card_id: number | null
 }
 
 /**
@@ -16,6 +18,7 @@ export const PLAN_FIELDS: {
 } = {
   name: { default: '', isOfVersion: true },
   is_default: { default: false, isOfVersion: false },
+  rate_card_id: { default: null, isOfVersion: false },
 }
 
 const isField = (name: string): name is keyof PlanFields => Object.hasOwn(PLAN_FIELDS, name)

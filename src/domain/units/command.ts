@@ -1,5 +1,6 @@
 import type { UnliftedPause } from '../pauses/pause.ts'
 import type { QuotaKind } from '../quotas/quota-settings.ts'
+import type { Price } from '../rates/rate.ts'
 import type { EpochMs } from '../time/time.ts'
 import type { Authorship } from './authorship.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
@@ -24,7 +25,12 @@ export interface DrawCommand extends Asked {
   user_id: number
   /** The reservation's id; a check has none. */
   id: string
+  /** Of a message that a rate card prices, what it costs; else its segments, or what was asked for. */
   units: number
+  /** The segments of the message; left out beside units. */
+  segments?: number
+  /** Set by the decision, if a rate card prices the message. */
+  price?: Price
   /** The destination, ISO 3166 alpha-2 or `001`. Null matches only quotas without a country list. */
   country: string | null
   /** Further countries that the number may belong to: caps on them count it, too. Left out if there are none. */
@@ -50,7 +56,9 @@ export interface SettleCommand extends Asked {
   user_id: number
   id: string
   total_units: number | null
-  /** Commits even released or expired units, past any limit. */
+  /** Instead of units, segments of a message that a rate card has priced. Left out: units are meant. */
+  total_segments?: number
+  /** Commits even released or expired units, past any limit, and more than were reserved. */
   force: boolean
   /** How many messages a commit of the first units counts in usage; those of the reservation if left out. */
   messages?: number
@@ -91,6 +99,8 @@ export type Outcome =
   | { outcome: 'idempotency_mismatch'; fields: string[] }
   | { outcome: 'reservation_closed'; reservation: Reservation; detail: string }
   | { outcome: 'exceeds_reservation'; reservation: Reservation }
+  /** Segments of a reservation that no rate card has priced. */
+  | { outcome: 'no_rate'; reservation: Reservation }
   /** A refund of units that may still be committed. */
   | { outcome: 'exceeds_committed'; reservation: Reservation }
 
@@ -114,6 +124,8 @@ export interface Denied {
   limiting_quota_id: number | null
   /** The earliest time at which a retry could be granted; null if time alone does not help. */
   retry_at: EpochMs | null
+  /** What the message costs, if a rate card prices it. */
+  price?: Price
   /** With the reason `destination_paused`: what paused it. */
   pause?: Pick<UnliftedPause, 'id' | 'until' | 'reason'>
   /** Null unless the command asked for it or the denial may be logged. */

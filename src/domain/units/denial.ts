@@ -1,6 +1,7 @@
 import { MAX_LOGGED_LINES } from '../basics/bounds.ts'
 import type { UnliftedPause } from '../pauses/pause.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from '../quotas/quota.ts'
+import { unitsOf } from '../rates/rate.ts'
 import { type EpochMs, LATEST } from '../time/time.ts'
 import type { Denied, DrawCommand, Explanation } from './command.ts'
 import { explain } from './explanation.ts'
@@ -29,14 +30,14 @@ export interface ExplainedDenial extends Denial {
 export function denialOf(
   { user_id, id, units, country, message_type, allow_partial }: DrawCommand,
   op: Denial['op'],
-  { reason, remaining, limiting_quota_id, retry_at, explanation }: Denied,
+  { reason, remaining, limiting_quota_id, retry_at, explanation, price }: Denied,
   skipped: number | null,
 ): ExplainedDenial {
   return {
     user_id,
     id,
     op,
-    units,
+    units: price === undefined ? units : unitsOf(price, price.segments),
     country,
     message_type,
     allow_partial,
@@ -107,6 +108,7 @@ export function deny(
     remaining: drawableOf(matches),
     limiting_quota_id: limiting?.id ?? null,
     retry_at: retryAt(matches, blocking, capacity.grants < needed, needed, now),
+    ...pricedAs(command),
     explanation: explains ? explain(matches, command, null) : null,
   }
 }
@@ -124,10 +126,13 @@ export function denyPaused(
     remaining: 0,
     limiting_quota_id: null,
     retry_at: until,
+    ...pricedAs(command),
     pause: { id, until, reason },
     explanation: explains ? explain(matches, command, null) : null,
   }
 }
+
+const pricedAs = ({ price }: DrawCommand) => (price === undefined ? undefined : { price })
 
 /**
  * The earliest time at which the same request could be granted, as far as time alone decides: the latest of the ends of

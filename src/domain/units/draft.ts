@@ -1,6 +1,7 @@
 import { alertedBy } from '../quotas/alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from '../quotas/quota.ts'
 import type { QuotaKind } from '../quotas/quota-settings.ts'
+import { type CardsOfUser, NO_CARDS } from '../rates/rate-book.ts'
 import type { EpochMs } from '../time/time.ts'
 import { countsOf, type Draw, type Reservation } from './reservation.ts'
 import { addReservationUsage, type Cause, type UsageEntry } from './usage.ts'
@@ -30,8 +31,12 @@ export interface Draft {
   corrections: Correction[]
   /** Units and messages committed, refunded and denied. */
   usage: UsageEntry[]
-  /** The ids of the reservations whose released units a forced commit has taken again. */
+  /** The ids of the reservations whose released units a forced commit has taken again, or that it made larger. */
   retaken: string[]
+  /** The ids of the reservations that a forced commit made larger. */
+  extended: string[]
+  /** Whose rate card the user has. */
+  readonly cards: CardsOfUser
   /** For explanations: the user's quotas that ended last. Decisions do not consider them. */
   readonly ended: readonly EndedQuota[]
   /** Whether denials of reserves and consumptions are explained without being asked to, because they may be logged. */
@@ -70,7 +75,8 @@ export function createDraft(
     explainsDenials = false,
     keyOf = () => null,
     stored = NO_COUNTERS,
-  }: Partial<Pick<Draft, 'ended' | 'explainsDenials' | 'keyOf' | 'stored'>> = {},
+    cards = NO_CARDS,
+  }: Partial<Pick<Draft, 'ended' | 'explainsDenials' | 'keyOf' | 'stored' | 'cards'>> = {},
 ): Draft {
   const known = new Map<string, Reservation>()
   for (const reservation of reservations) known.set(reservation.id, reservation)
@@ -82,6 +88,8 @@ export function createDraft(
     corrections: [],
     usage: [],
     retaken: [],
+    extended: [],
+    cards,
     ended,
     explainsDenials,
     keyOf,

@@ -1,5 +1,8 @@
+import { canonicalNumber } from '../messages/recipient.ts'
 import { NO_PAUSES, type PausesByCountry, pausedBy } from '../pauses/pause.ts'
 import { type Allowance, balanceOf } from '../quotas/quota.ts'
+import { unitsOf, wholeUnits } from '../rates/rate.ts'
+import { NO_RATES, type RateBook, rateOf } from '../rates/rate-book.ts'
 import type { EpochMs } from '../time/time.ts'
 import type { DrawCommand, Outcome } from './command.ts'
 import { denialReasonOf, deny, denyPaused } from './denial.ts'
@@ -16,15 +19,18 @@ export interface Enforcement {
   readonly observe: boolean
   /** Destinations that are paused; left out: none. */
   readonly pauses?: PausesByCountry
+  /** What segments cost; left out: one unit each. */
+  readonly rates?: RateBook
 }
 
 /** Checks, reserves or consumes units. A command whose id exists already changes nothing. */
 export function draw(
   draft: Draft,
-  command: DrawCommand,
+  asked: DrawCommand,
   now: EpochMs,
-  { observe, pauses = NO_PAUSES }: Enforcement,
+  { observe, pauses = NO_PAUSES, rates = NO_RATES }: Enforcement,
 ): Outcome {
+  const command = priced(asked, draft, rates, now)
   if (command.op !== 'check') {
     const earlier = expireIfDue(draft, command.id, now)
     if (earlier !== undefined) return replay(draft, earlier, command, now)
@@ -71,12 +77,27 @@ function replay(draft: Draft, earlier: Reservation, command: DrawCommand, now: E
   return { outcome: 'granted', reservation: earlier, remaining, replayed: true, would_deny, explanation: null }
 }
 
+/** The command with what its message costs now, by the card of its user. Beside units no card applies. */
+function priced(command: DrawCommand, { cards }: Draft, rates: RateBook, now: EpochMs): DrawCommand {
+  const { segments, recipient, country, message_type } = command
+  if (segments === undefined || rates.cards.size === 0) return command
+  // Of a message it is the number, in E.164 form.
+  const digits = recipient === undefined ? null : canonicalNumber(recipient.slice(1)).slice(1)
+  const rate = rateOf(rates, cards, { digits, country, message_type }, now)
+  return rate === null ? command : { ...command, units: unitsOf(rate, segments), price: { ...rate, segments } }
+}
+
+/** What was asked for makes a repetition, not what it cost: prices may have changed between. */
+function asksAsMuch({ asked, price }: Reservation, { units, segments }: DrawCommand): boolean {
+  return price === undefined ? asked === (segments ?? units) : price.segments === segments
+}
+
 function differingFields(earlier: Reservation, command: DrawCommand): string[] {
   const content = ['country', 'message_type', 'allow_partial'] as const
   const fields = isBookedAfterSend(earlier, command) ? content : (['op', ...content, 'force'] as const)
   const request = { ...earlier, force: askedForce(earlier) }
   const differing: string[] = fields.filter(name => request[name] !== command[name])
-  return earlier.asked === command.units ? differing : ['units', ...differing]
+  return asksAsMuch(earlier, command) ? differing : ['units', ...differing]
 }
 
 /**
@@ -87,11 +108,12 @@ function isBookedAfterSend(earlier: Reservation, command: DrawCommand): boolean 
   return earlier.op === 'consume' && askedForce(earlier) && !command.force
 }
 
-/** All units or none; with `allow_partial`, as many as there are. */
-function grantableUnits({ units, allow_partial }: DrawCommand, { grants, caps }: Capacity): number {
+/** All units or none; with `allow_partial`, as many as there are, of a priced message those of whole segments. */
+function grantableUnits({ units, allow_partial, price }: DrawCommand, { grants, caps }: Capacity): number {
   const available = Math.min(grants, caps)
   if (available >= units) return units
-  return allow_partial ? available : 0
+  if (!allow_partial) return 0
+  return price === undefined ? available : wholeUnits(price, available)
 }
 
 function reservationOf(
@@ -114,6 +136,7 @@ function reservationOf(
     would_deny: wouldDeny,
     units,
     ...(matches.messages === 1 ? {} : { messages: matches.messages }),
+    ...(command.price === undefined ? {} : { price: command.price }),
     committed: isConsumption ? units : 0,
     released: 0,
     refunded: 0,

@@ -1,4 +1,5 @@
 import { type Allowance, effectiveTime, headroomOf, shownWindowEnd, statusOf } from '../quotas/quota.ts'
+import { unitsOf } from '../rates/rate.ts'
 import type { EpochMs } from '../time/time.ts'
 import type { DrawCommand, Explanation } from './command.ts'
 import { type Draft, type EndedQuota, rolledQuotaAt, valueCapAt } from './draft.ts'
@@ -100,7 +101,8 @@ export function drawableOf(matches: Matches): number | null {
   return Number.isFinite(drawable) ? drawable : null
 }
 
-/** The units without which the request is denied. */
-export function neededBy({ allow_partial, units }: DrawCommand): number {
-  return allow_partial ? 1 : units
+/** The units without which the request is denied: of a part of a priced message, those of one segment. */
+export function neededBy({ allow_partial, units, price }: DrawCommand): number {
+  if (!allow_partial) return units
+  return price === undefined ? 1 : unitsOf(price, 1)
 }

@@ -1,5 +1,6 @@
 import type { Quota } from '../quotas/quota.ts'
 import type { Counts, QuotaKind } from '../quotas/quota-settings.ts'
+import type { Price } from '../rates/rate.ts'
 import type { EpochMs } from '../time/time.ts'
 
 /** The operations that make a reservation. */
@@ -29,6 +30,8 @@ export interface Reservation {
   units: number
   /** How many messages it pays; 1 if left out. */
   messages?: number
+  /** Of a message that a rate card has priced: what the segments that were asked for cost. */
+  price?: Price
   committed: number
   released: number
   refunded: number

@@ -1,3 +1,4 @@
+import { segmentsPaidBy, unitsOf } from '../rates/rate.ts'
 import type { EpochMs } from '../time/time.ts'
 import type { FeedbackCommand, Outcome, SettleCommand } from './command.ts'
 import { type Draft, putReservation } from './draft.ts'
@@ -11,9 +12,14 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   const reservation = expireIfDue(draft, command.id, now)
   if (reservation === undefined) return { outcome: 'not_found' }
 
+  if (command.total_segments !== undefined && reservation.price === undefined)
+    return { outcome: 'no_rate', reservation }
   const { done, possible } = progressOf(reservation, command)
-  const target = command.total_units ?? possible
-  if (target > reservation.units) return { outcome: 'exceeds_reservation', reservation }
+  const target = targetOf(reservation, command) ?? possible
+  if (target > reservation.units) {
+    if (command.op === 'commit' && command.force) return extend(draft, reservation, command, target, now)
+    return { outcome: 'exceeds_reservation', reservation }
+  }
   // A command for all units fails if there are none: an answer "settled" would read as a success.
   if (target > possible || (command.total_units === null && possible === 0)) {
     // What is not committed yet can be refunded later.
@@ -38,6 +44,35 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   const isRetaken = settled.released < reservation.released || settled.refunded < reservation.refunded
   if (isRetaken && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }
+}
+
+/**
+ * The units that the command names, of segments what they cost. Refunded segments leave what the others cost: what the message costs beside
+ * them comes back with the last one.
+ */
+function targetOf(
+  { price, committed }: Reservation,
+  { op, total_units, total_segments }: SettleCommand,
+): number | null {
+  if (total_segments === undefined || price === undefined) return total_units
+  const left = segmentsPaidBy(committed, price) - total_segments
+  return op === 'refund' && left >= 0 ? committed - unitsOf(price, left) : unitsOf(price, total_segments)
+}
+
+/**
+ * A forced commit of more units than were reserved: all of them are used, past any limit, in the windows that the others were drawn from. The
+ * last grant pays the further ones, unless none has paid the last of the others.
+ */
+function extend(draft: Draft, reservation: Reservation, command: SettleCommand, units: number, now: EpochMs): Outcome {
+  const { id } = reservation
+  const draws = reservation.draws.map(draw =>
+    draw.to === reservation.units && draw.counts === undefined ? { ...draw, to: units } : draw,
+  )
+  const verified = reservation.verified || command.verified === true
+  const extended = { ...reservation, units, draws, committed: units, released: 0, refunded: 0, verified }
+  putReservation(draft, extended, now, command)
+  for (const ids of [draft.extended, draft.retaken]) if (!ids.includes(id)) ids.push(id)
+  return { outcome: 'settled', reservation: extended, replayed: false }
 }
 
 /** Marks a reservation whose message's code was entered, once. The units do not matter: the code arrived in any case. */

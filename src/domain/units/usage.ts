@@ -1,4 +1,5 @@
 import { USAGE_BUCKET_MS } from '../basics/bounds.ts'
+import { type Price, segmentsPaidBy } from '../rates/rate.ts'
 import type { EpochMs } from '../time/time.ts'
 import type { DrawCommand, Origin } from './command.ts'
 import { type DenialReason, type Reservation, spentOf } from './reservation.ts'
@@ -11,8 +12,8 @@ export type UserUsageGroup = (typeof USER_USAGE_GROUPS)[number]
 export const USAGE_GROUPS = [...USER_USAGE_GROUPS, 'sender'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
-/** What happened to units: a denial is of the kind of its reason. */
-type UsageKind = 'committed' | 'refunded' | 'verified' | DenialReason
+/** What happened to units: a denial is of the kind of its reason. Of `segments` the units are the segments of committed ones. */
+type UsageKind = 'committed' | 'refunded' | 'verified' | 'segments' | DenialReason
 
 /** Units and messages of one user that one batch committed, refunded, verified or denied. */
 export interface UsageEntry {
@@ -115,6 +116,7 @@ export function addReservationUsage(
   if (committed > 0) {
     const counted = (before?.committed ?? 0) === 0 ? messages : retaken > 0 && after.refunded === 0 ? 1 : 0
     addRange(entries, after, { kind: 'committed', sender, start: spent, end, messages: counted, sent_at: null })
+    if (after.price !== undefined) addSegments(entries, after, after.price, sender, spent, end)
   }
   if (refunded > 0) {
     const counted = (before?.refunded ?? 0) === 0 ? 1 : 0
@@ -122,6 +124,21 @@ export function addReservationUsage(
     addRange(entries, after, { kind: 'refunded', sender, start: end - refunded, end, messages: counted, sent_at })
   }
   if (after.verified && before?.verified !== true) addVerified(entries, after, sender)
+}
+
+/** The segments that committed units pay, of a message that a card has priced. They count for the grant that pays its first unit. */
+function addSegments(
+  entries: UsageEntry[],
+  { user_id, country, message_type, draws }: Reservation,
+  price: Price,
+  sender: string | null,
+  start: number,
+  end: number,
+): void {
+  const units = segmentsPaidBy(end, price) - segmentsPaidBy(start, price)
+  const quota_id = draws.find(({ kind }) => kind === 'grant')?.quota_id ?? null
+  const entry = { user_id, quota_id, country, message_type, sender, units, messages: 0, sent_at: null }
+  if (units > 0) addUsage(entries, { ...entry, kind: 'segments' })
 }
 
 function addVerified(entries: UsageEntry[], reservation: Reservation, sender: string | null): void {

@@ -16,6 +16,7 @@ import {
   type SettingName,
   type TimeName,
 } from '../quotas/quota-settings.ts'
+import { type Rate, segmentsPaidBy } from '../rates/rate.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../time/time.ts'
 import type { UserProfile } from '../users/user-profile.ts'
 import type { Authorship } from './authorship.ts'
@@ -85,6 +86,7 @@ export function reservationViewOf(reservation: Reservation) {
     user_id: reservation.user_id,
     state: stateOf(reservation),
     units: reservation.units,
+    ...priceViewOf(reservation),
     committed: reservation.committed,
     released: reservation.released,
     refunded: reservation.refunded,
@@ -94,6 +96,16 @@ export function reservationViewOf(reservation: Reservation) {
     // Without outstanding units nothing can expire.
     expires_at: outstandingOf(reservation) > 0 ? formatTimestamp(reservation.expires_at) : null,
   }
+}
+
+/** The segments that a card has priced, as far as they were granted, and at which rate; null: no card has. */
+function priceViewOf({ units, price }: Pick<Reservation, 'units' | 'price'>): {
+  segments: number | null
+  rate: Rate | null
+} {
+  if (price === undefined) return { segments: null, rate: null }
+  const { segments: _, ...rate } = price
+  return { segments: segmentsPaidBy(units, price), rate }
 }
 
 /** Who made and settled a reservation, as senders and administrators see it. */

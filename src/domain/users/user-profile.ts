@@ -24,6 +24,8 @@ interface ProfileFields {
   email: string | null
   language: string | null
   time_zone: string | null
+  /** The rate card that was negotiated with the user. */
+  rate_card_id: number | null
 }
 
 export interface UserProfile extends ProfileFields {
@@ -47,6 +49,7 @@ export function emptyProfile(userId: number) {
     email: null,
     language: null,
     time_zone: null,
+    rate_card_id: null,
     version: 0,
     updated_at: null,
     updated_by: null,
@@ -60,18 +63,19 @@ export function changeProfile(
   { now, actor }: { now: EpochMs; actor: string },
 ): ProfileChange {
   const { ref = before.ref, name = before.name, email = before.email } = patch
-  const { language = before.language, time_zone = before.time_zone } = patch
+  const { language = before.language, time_zone = before.time_zone, rate_card_id = before.rate_card_id } = patch
   if (before.ref !== null && ref !== before.ref) return { outcome: 'immutable_ref' }
   const isSame =
     ref === before.ref &&
     name === before.name &&
     email === before.email &&
     language === before.language &&
-    time_zone === before.time_zone
+    time_zone === before.time_zone &&
+    rate_card_id === before.rate_card_id
   if (isSame) return { outcome: 'unchanged', profile: before }
   const marks = { version: before.version + 1, updated_at: now, updated_by: actor }
   return {
     outcome: 'changed',
-    profile: { user_id: before.user_id, ref, name, email, language, time_zone, ...marks },
+    profile: { user_id: before.user_id, ref, name, email, language, time_zone, rate_card_id, ...marks },
   }
 }

@@ -5,6 +5,8 @@ import {
   MAX_PAUSES,
   MAX_PLANS,
   MAX_QUOTAS_PER_USER,
+  MAX_RATE_CARDS,
+  MAX_RATE_LISTS_AHEAD,
   MAX_REQUESTS_PER_DAY,
 } from '../../domain/basics/bounds.ts'
 import type { UnknownValue } from '../../domain/basics/unknown-value.ts'
@@ -44,11 +46,15 @@ interface Refusals {
   open_reservations: object
   outdated: object
   plan_archived: object
+  rate_card_archived: object
+  rate_card_in_use: { plans: number; users: number; isDefault: boolean }
   taken_ref: object
   too_many_caps_per_value: object
   too_many_links: object
   too_many_pauses: object
   too_many_plans: object
+  too_many_rate_cards: object
+  too_many_rate_lists: object
   too_many_quotas: object
   too_many_requests: { open: number }
   too_many_webhooks: object
@@ -97,6 +103,14 @@ const PROBLEMS: { readonly [Name in keyof Refusals]: (refused: Refused<Name>, of
   outdated: () =>
     because('link_outdated', 'The link is too old, or the address was taken back, or another one has replaced it.'),
   plan_archived: (_, { id }) => because('plan_archived', `Plan ${id} is archived.`),
+  rate_card_archived: (_, { id }) => because('rate_card_archived', `Rate card ${id} is archived.`),
+  rate_card_in_use: ({ plans, users, isDefault }, { id }) =>
+    because(
+      'rate_card_in_use',
+      isDefault
+        ? `Rate card ${id} is the default: make another one the default first.`
+        : `Rate card ${id} is that of ${plans} plans and ${users} users: give them another one first.`,
+    ),
   taken_ref: () => because('conflict', 'The ref is that of another user, or was until a few minutes ago.'),
   too_many_caps_per_value: () =>
     because(
@@ -110,6 +124,13 @@ const PROBLEMS: { readonly [Name in keyof Refusals]: (refused: Refused<Name>, of
     ),
   too_many_pauses: () => because('too_many_pauses', `${MAX_PAUSES} pauses are active already, the maximum.`),
   too_many_plans: () => because('too_many_plans', `There are already ${MAX_PLANS} plans, the maximum.`),
+  too_many_rate_cards: () =>
+    because('too_many_rate_cards', `There are already ${MAX_RATE_CARDS} rate cards, the maximum.`),
+  too_many_rate_lists: () =>
+    because(
+      'too_many_rate_cards',
+      `The card already has ${MAX_RATE_LISTS_AHEAD} lists that are to come, the maximum: replace one by a list of the same valid_from.`,
+    ),
   too_many_quotas: () =>
     because('too_many_quotas', `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`),
   too_many_requests: ({ open }) =>

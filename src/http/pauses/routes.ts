@@ -6,6 +6,7 @@ import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { listPauses } from '../../db/pauses/lists.ts'
 import { findPause } from '../../db/pauses/pauses.ts'
 import { pauseViewOf } from '../../domain/pauses/pause.ts'
+import { followRules } from '../changes/follow-rules.ts'
 import { accepted, found } from '../changes/outcomes.ts'
 import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
@@ -42,9 +43,6 @@ function readRoutes(server: FastifyInstance, context: RouteContext): void {
 }
 
 function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
-  /** So that the caller finds its change obeyed by this process. The job reads them in any case, and says if it cannot. */
-  const obey = () => pauses.read().catch(() => {})
-
   change(server, 'POST', '', {
     ...operation(
       'Administrator',
@@ -61,7 +59,7 @@ function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext
       const key = request.headers['idempotency-key']
       const made = accepted(await createPauseOnce(db, draftOf(request.body), author, key), pauseOf())
       const pause = made.outcome === 'replayed' ? made.answer : made.pause
-      await obey()
+      await followRules(pauses)
       reply.code(201).header('location', `/api/sms/admin/pauses/${pause.id}`)
       return pauseViewOf(pause, author.now)
     },
@@ -80,7 +78,7 @@ function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext
     handler: async (request, reply) => {
       const { id } = request.params
       accepted(await liftPause(db, id, authorOf(request, now())), pauseOf(id))
-      await obey()
+      await followRules(pauses)
       return reply.code(204).send(null)
     },
   })

@@ -6,6 +6,7 @@ import { ChangeHeaders, IfMatchHeaders } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { findPlan, listPlans, usersByVersion } from '../../db/plans/plans.ts'
 import { planViewOf, type SlotDraft } from '../../domain/plans/plan.ts'
+import { followRules } from '../changes/follow-rules.ts'
 import { accepted, found } from '../changes/outcomes.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
@@ -53,7 +54,7 @@ function withSlots<Body extends Static<typeof UpdatePlanReq>>(body: Body): Body 
   return slots === undefined ? body : { ...body, slots: slots.map(slotDraftOf) }
 }
 
-function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+function createRoute(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
   change(server, 'POST', '', {
     ...operation('Administrator', 'createPlan', 'Create a plan'),
     headers: IdempotencyHeaders,
@@ -65,13 +66,14 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const draft = { ...request.body, slots: request.body.slots.map(slotDraftOf) }
       const made = accepted(await createPlanOnce(db, draft, authorOf(request, now()), key), planOf())
       const plan = made.outcome === 'replayed' ? made.answer : made.plan
+      await followRules(pauses)
       reply.code(201).header('location', `/api/sms/admin/plans/${plan.id}`)
       return taggedPlan(reply, plan)
     },
   })
 }
 
-function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+function updateRoute(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
   change(server, 'PUT', '/:id', {
     ...operation(
       'Administrator',
@@ -90,6 +92,7 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const author = authorOf(request, now())
       const updated = await updatePlanOnce(db, id, withSlots(request.body), author, versionCheck(ifMatch), key)
       const done = accepted(updated, planOf(id))
+      await followRules(pauses)
       return taggedPlan(reply, done.outcome === 'replayed' ? done.answer : done.plan)
     },
   })

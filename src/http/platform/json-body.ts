@@ -16,8 +16,10 @@ type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
  * type in each request. One that holds something is refused, so that what it says is never ignored.
  *
  * @param limit the maximum size of a body, in bytes
+ * @param maxNames of all its objects together, where that is more than of others
  */
-export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit: number): void {
+export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit: number, maxNames?: number): void {
+  const parse: BodyParser = (request, body, done) => parseJsonBody(request, body, done, maxNames)
   const parserOf =
     (parse: BodyParser): FastifyContentTypeParser =>
     (request, stream, done) =>
@@ -30,7 +32,7 @@ export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit:
         )
       })
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', parserOf(parseJsonBody))
+  app.addContentTypeParser('application/json', parserOf(parse))
   app.addContentTypeParser('*', parserOf(refuseType))
 }
 
@@ -57,18 +59,17 @@ export function readRawBodies(app: FastifyInstance, reader: BodyReader, limit: n
 }
 
 /** Parses a body, or fails with the problem that refuses it. */
-export const parseJsonBody: BodyParser = (request, body, done) => {
-  if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
-  const read = parseJsonBytes(body)
+export function parseJsonBody(request: FastifyRequest, body: Buffer, done: Done, maxNames?: number): void {
+  const read = isPlainUtf8(request.headers) ? parseJsonBytes(body, maxNames) : { refusal: notUtf8Json() }
   if ('value' in read) done(null, read.value)
   else done(read.refusal)
 }
 
 /** The value of a body whose headers say that it is JSON in UTF-8, or the problem that refuses it. */
-export function parseJsonBytes(body: Buffer): ReturnType<typeof readBody> {
+export function parseJsonBytes(body: Buffer, maxNames?: number): ReturnType<typeof readBody> {
   if (!isUtf8(body)) return { refusal: new Problem('invalid_request', 'The body is not valid UTF-8.') }
   const text = body.toString('utf8')
-  return readBody(text.startsWith('\ufeff') ? text.slice(1) : text, body)
+  return readBody(text.startsWith('\ufeff') ? text.slice(1) : text, body, maxNames)
 }
 
 function notUtf8Json(): Problem {

@@ -19,14 +19,19 @@ const MALFORMED: Issues = [{ path: '', message: 'must be one JSON object a line'
  * last value without a word, and `__proto__`, because JavaScript may take its value for the prototype of the object.
  *
  * @param bytes of the text
+ * @param maxNames of all its objects together
  */
-export function readJson(text: string, bytes: Uint8Array = Buffer.from(text)): { value: unknown } | { issues: Issues } {
+export function readJson(
+  text: string,
+  bytes: Uint8Array = Buffer.from(text),
+  maxNames = MAX_ALL_NAMES,
+): { value: unknown } | { issues: Issues } {
   try {
-    const names = namesIn(bytes)
+    const names = namesIn(bytes, maxNames)
     if (typeof names !== 'number') return names
     const value: unknown = JSON.parse(text)
     if (names !== ESCAPED && distinctNamesIn(value) === names) return { value }
-    const refused = namesIn(bytes, [])
+    const refused = namesIn(bytes, maxNames, [])
     return typeof refused === 'number' ? { value } : refused
   } catch (error) {
     if (error instanceof SyntaxError) return { issues: MALFORMED }
@@ -35,9 +40,13 @@ export function readJson(text: string, bytes: Uint8Array = Buffer.from(text)): {
 }
 
 /** The value of a body, or the problem that refuses it. */
-export function readBody(text: string, bytes?: Uint8Array): { value: unknown } | { refusal: Problem } {
+export function readBody(
+  text: string,
+  bytes?: Uint8Array,
+  maxNames?: number,
+): { value: unknown } | { refusal: Problem } {
   if (text === '') return { refusal: new Problem('invalid_request', 'The body is empty; a JSON object is required.') }
-  const read = readJson(text, bytes)
+  const read = readJson(text, bytes, maxNames)
   if ('value' in read) return read
   const { issues } = read
   return {
@@ -68,7 +77,7 @@ const lastNames = new Int32Array(MAX_DEPTH + 1)
  * @param seen only then, what an object has twice is refused: the names of each depth
  * @throws SyntaxError if what is refused stands behind a name that is none
  */
-function namesIn(bytes: Uint8Array, seen?: Set<string>[]): number | { issues: Issues } {
+function namesIn(bytes: Uint8Array, maxNames: number, seen?: Set<string>[]): number | { issues: Issues } {
   let depth = 0
   let all = 0
   let lastString = 0
@@ -87,7 +96,7 @@ function namesIn(bytes: Uint8Array, seen?: Set<string>[]): number | { issues: Is
       const count = (counts[depth] ?? 0) + 1
       counts[depth] = count
       if (count > MAX_NAMES) return refused(bytes, depth - 1, `has more than ${MAX_NAMES} names`)
-      if (all > MAX_ALL_NAMES) return refused(bytes, -1, `has more than ${MAX_ALL_NAMES.toLocaleString('en')} names`)
+      if (all > maxNames) return refused(bytes, -1, `has more than ${maxNames.toLocaleString('en')} names`)
       if (lastEscaped === lastString) isEscaped = true
       if (seen === undefined) continue
       const name = stringAt(bytes, lastString)

@@ -84,7 +84,7 @@ export function commandOf(
     case 'release':
     case 'refund': {
       const total_units = request.total_units === undefined ? null : integerOf(request.total_units)
-      const { messages } = request
+      const { messages, total_segments: segments } = request
       return {
         command: {
           ...{
@@ -97,6 +97,7 @@ export function commandOf(
             origin,
           },
           ...(messages === undefined ? {} : { messages: integerOf(messages) }),
+          ...(segments === undefined ? {} : { total_segments: integerOf(segments) }),
         },
         measure: null,
         userRef: request.user_ref ?? null,
@@ -125,6 +126,7 @@ function drawOf(
     command: {
       ...asked,
       units: integerOf(measure?.units ?? request.units ?? 0),
+      ...(measure === null ? {} : { segments: measure.segments }),
       country: country === null ? null : textOf(country),
       ...(measure === null || measure.otherCountries.length === 0 ? {} : { other_countries: measure.otherCountries }),
       ...(recipient === undefined ? {} : { recipient: textOf(recipient) }),
@@ -173,9 +175,15 @@ function withFurtherRules(op: SenderOp, segments: () => SegmentRules, check: Che
     if (isRecord(value)) dropNulls(value, optional)
     const issues = check(value)
     if (!isRecord(value)) return issues
-    const further = draws ? furtherIssuesIn(value, segments()) : null
+    const further = draws ? furtherIssuesIn(value, segments()) : totalIssuesIn(value)
     return joined(userIssuesIn(value), joined(issues, further))
   }
+}
+
+/** Null unless both totals are given. */
+function totalIssuesIn({ total_units, total_segments }: Record<string, unknown>): Issues | null {
+  if (total_units === undefined || total_segments === undefined) return null
+  return [{ path: '/total_segments', message: 'is not accepted together with total_units, which says as much' }]
 }
 
 function joined(one: Issues | null, other: Issues | null): Issues | null {

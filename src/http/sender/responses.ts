@@ -1,4 +1,5 @@
 import type { Measure } from '../../domain/messages/message.ts'
+import { type Price, unitsOf } from '../../domain/rates/rate.ts'
 import { formatTimestampOrNull } from '../../domain/time/time.ts'
 import type { Authorship } from '../../domain/units/authorship.ts'
 import type { Command, Denied, Explanation, Granted, Outcome } from '../../domain/units/command.ts'
@@ -37,6 +38,8 @@ export function answerOf(call: SenderCall, outcome: Outcome, readsNotes: boolean
       throw refusal('reservation_closed', outcome.detail, call, outcome.reservation)
     case 'exceeds_reservation':
       throw refusal('exceeds_reservation', tooMany(command, outcome.reservation), call, outcome.reservation)
+    case 'no_rate':
+      throw refusal('no_rate', 'No rate card has priced the reservation.', call, outcome.reservation)
     case 'exceeds_committed':
       throw refusal('exceeds_committed', notCommitted(command, outcome.reservation), call, outcome.reservation)
   }
@@ -74,6 +77,7 @@ function grantable(call: SenderCall, { reservation, remaining, would_deny, expla
     granted: true,
     ...asked(call),
     units: reservation.units,
+    ...rateOf(reservation),
     unfunded: unfundedOf(reservation),
     draws: reservation.draws.map(drawViewOf),
     remaining,
@@ -85,14 +89,15 @@ function grantable(call: SenderCall, { reservation, remaining, would_deny, expla
 
 function denied(call: SenderCall, outcome: Denied, readsNotes: boolean) {
   const { command, measure, userRef } = call
-  const { reason, remaining, limiting_quota_id, retry_at, pause, explanation } = outcome
+  const { reason, remaining, limiting_quota_id, retry_at, price, pause, explanation } = outcome
   // A denial that is logged is explained in any case.
   const isAsked = 'explain' in command && command.explain
   return {
     granted: false,
     ...(userRef === null ? undefined : asked(call)),
     reason,
-    ...(measure === null ? undefined : { units: measure.units }),
+    ...(measure === null ? undefined : { units: price === undefined ? measure.units : unitsOf(price, price.segments) }),
+    ...rateOf(outcome),
     remaining,
     limiting_quota_id,
     retry_at: formatTimestampOrNull(retry_at),
@@ -100,6 +105,13 @@ function denied(call: SenderCall, outcome: Denied, readsNotes: boolean) {
     ...findingsOf(measure),
     ...(isAsked ? explained(explanation) : undefined),
   }
+}
+
+/** The rate of a message that a card prices; nothing beside others, as all had before. */
+function rateOf({ price }: { price?: Price }) {
+  if (price === undefined) return undefined
+  const { segments: _, ...rate } = price
+  return { rate }
 }
 
 function pauseOf({ id, until, reason }: NonNullable<Denied['pause']>, readsNotes: boolean) {
@@ -125,22 +137,25 @@ function mismatch({ id, user_id }: Command, fields: readonly string[]): Problem 
 }
 
 function tooMany(command: Command, { units }: Reservation): string {
-  return `The reservation holds ${units} units, and total_units is ${totalOf(command)}.`
+  return `The reservation holds ${units} units, and ${totalInWords(command)}.`
 }
 
 function notCommitted(command: Command, { units, committed }: Reservation): string {
-  const asked = totalOf(command)
-  const named = asked === null ? '' : `, and total_units is ${asked}`
+  const asked = totalInWords(command)
+  const named = asked === null ? '' : `, and ${asked}`
   return `${committed} of ${units} units are committed so far${named}.`
 }
 
-function totalOf(command: Command): number | null {
-  return 'total_units' in command ? command.total_units : null
+function totalInWords(command: Command): string | null {
+  if (!('total_units' in command)) return null
+  const { total_units, total_segments } = command
+  if (total_segments !== undefined) return `total_segments is ${total_segments}`
+  return total_units === null ? null : `total_units is ${total_units}`
 }
 
 /** An error with the current state of the reservation, so that the sender need not read it. */
 function refusal(
-  code: 'reservation_closed' | 'exceeds_reservation' | 'exceeds_committed',
+  code: 'reservation_closed' | 'exceeds_reservation' | 'exceeds_committed' | 'no_rate',
   detail: string,
   call: SenderCall,
   reservation: Reservation,

@@ -18,7 +18,13 @@ import { senderReservationList } from './reservation-list.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
-const settlementErrors: ErrorCode[] = ['not_found', 'unknown_user', 'exceeds_reservation', 'reservation_closed']
+const settlementErrors: ErrorCode[] = [
+  'not_found',
+  'unknown_user',
+  'exceeds_reservation',
+  'no_rate',
+  'reservation_closed',
+]
 
 /** The documentation of each operation. */
 const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answer: TSchema; errors: ErrorCode[] }> = {
@@ -59,7 +65,7 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
     description:
       'Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a total: how many units shall be refunded in all.',
     answer: Type.Ref('Settled#'),
-    errors: ['not_found', 'unknown_user', 'exceeds_reservation', 'exceeds_committed', 'reservation_closed'],
+    errors: ['not_found', 'unknown_user', 'exceeds_reservation', 'exceeds_committed', 'no_rate', 'reservation_closed'],
   },
   feedback: {
     summary: "Say that a message's code was entered",

@@ -167,6 +167,7 @@ export function countsOf(sums: UsageSums) {
   })
   return {
     committed: countOf('committed'),
+    committed_segments: sums.committed_segments,
     verified_messages: sums.verified_messages,
     refunded: countOf('refunded'),
     unfunded: countOf('unfunded'),

@@ -7,6 +7,7 @@ import { EraseQuery, ProfileReq, UserParams, UsersQuery } from '../../contract/u
 import { findErasure } from '../../db/users/erasure.ts'
 import { findProfile } from '../../db/users/profiles.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
+import { followRules } from '../changes/follow-rules.ts'
 import { accepted, found, refusal } from '../changes/outcomes.ts'
 import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
@@ -47,7 +48,7 @@ export function userRoutes(server: FastifyInstance, context: RouteContext): void
 }
 
 /** What another system calls a user: `/api/sms/admin/users/{user_id}/profile`. */
-export function profileRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function profileRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
   get(server, '/:user_id/profile', {
     ...operation(
       'Administrator',
@@ -83,7 +84,9 @@ export function profileRoutes(server: FastifyInstance, { db, now }: RouteContext
       const { user_id: userId } = request.params
       const check = versionCheck(request.headers['if-match'])
       const updated = await updateProfile(db, userId, request.body, authorOf(request, now()), check)
-      return taggedProfile(reply, accepted(updated, userOf(userId)).profile)
+      const { profile } = accepted(updated, userOf(userId))
+      if (request.body.rate_card_id !== undefined) await followRules(pauses)
+      return taggedProfile(reply, profile)
     },
   })
 }

@@ -28,6 +28,9 @@ const THINGS: Readonly<Record<Change['resource'], (props: ThingProps) => ReactNo
   plan: ({ change }) => (
     <Thing href={`/plans/${change.thing_id}/history`}>{texts.changes.things.plan(calledIn(change))}</Thing>
   ),
+  rate_card: ({ change }) => (
+    <Thing href={`/prices/${change.thing_id}`}>{texts.changes.things.rateCard(calledIn(change))}</Thing>
+  ),
   breaker: () => <Thing href="/pauses/breaker">{texts.changes.things.breaker}</Thing>,
   pause: ({ change }) => {
     const country = nameOf(change) ?? ''

@@ -3,7 +3,7 @@ import type { Api } from '../../api/types.ts'
 import classes from '../../components/data-table.module.css'
 import { formatTimestamp } from '../../formats.ts'
 import { type Change, shownBy } from '../../model/audit.ts'
-import { PROFILE_FIELDS } from '../../model/profile-form.ts'
+import { PROFILE_FIELDS, savedText } from '../../model/profile-form.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { raiseOf } from '../../model/raised-cap.ts'
 import { movedBy, type Transfer } from '../../model/transfers.ts'
@@ -36,6 +36,7 @@ const CONTENTS: Readonly<Record<Change['resource'], (props: ChangeProps) => Reac
     texts.changes.actions[action],
     action !== 'archived' && <PlanChanges key="changes" before={before ?? {}} after={after ?? {}} />,
   ],
+  rate_card: RateCardChange,
   breaker: BreakerChange,
   pause: ({ change }) =>
     change.action === 'created'
@@ -123,6 +124,32 @@ function BreakerChange({ change }: ChangeProps) {
   )
 }
 
+/** Its prices are on its page, by version. */
+function RateCardChange({ change }: ChangeProps) {
+  const old: Partial<Api['RateCard']> = change.before ?? {}
+  const current: Partial<Api['RateCard']> = change.after ?? {}
+  const { card, version, lines } = texts.rates.list.columns
+  const fields = [
+    { label: card, from: old.name, to: current.name },
+    { label: version, from: old.version, to: current.version },
+    { label: lines, from: old.lines, to: current.lines },
+    { label: texts.rates.isDefault, from: yesOrNo(old.is_default), to: yesOrNo(current.is_default) },
+  ]
+  return (
+    <>
+      {labelOf(change)}
+      {change.action === 'updated' &&
+        fields
+          .filter(({ from, to }) => from !== to)
+          .map(({ label, from = '–', to = '–' }) => (
+            <FromTo key={label} label={label} from={String(from)} to={String(to)} />
+          ))}
+    </>
+  )
+}
+
+const yesOrNo = (is = false) => (is ? texts.plans.history.yes : texts.plans.history.no)
+
 /** What was asked for, and what was given in the end. */
 function RequestChange({ change }: ChangeProps) {
   const { units, until, granted } = shownBy(change)
@@ -136,8 +163,13 @@ function RequestChange({ change }: ChangeProps) {
 function ProfileChange({ change }: ChangeProps) {
   const old: Partial<Api['UserProfile']> = change.before ?? {}
   const current: Partial<Api['UserProfile']> = change.after ?? {}
-  return PROFILE_FIELDS.filter(field => (old[field] ?? null) !== (current[field] ?? null)).map(field => (
-    <FromTo key={field} label={texts.users.profile.labels[field]} from={old[field] ?? '–'} to={current[field] ?? '–'} />
+  return PROFILE_FIELDS.filter(field => savedText(field, old) !== savedText(field, current)).map(field => (
+    <FromTo
+      key={field}
+      label={texts.users.profile.labels[field]}
+      from={savedText(field, old) ?? '–'}
+      to={savedText(field, current) ?? '–'}
+    />
   ))
 }
 

@@ -97,6 +97,12 @@ function Outcome({ message: { reservation, denials }, user }: { message: Message
           <dt>{reservation === null ? facts.asked : facts.units}</dt>
           <dd>{texts.values.units(units)}</dd>
         </div>
+        {reservation?.rate != null && (
+          <div>
+            <dt>{texts.rates.price}</dt>
+            <dd>{texts.rates.priced(reservation.segments ?? 0, reservation.rate)}</dd>
+          </div>
+        )}
         <div>
           <dt>{facts.destination}</dt>
           <dd>

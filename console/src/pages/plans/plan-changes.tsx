@@ -69,5 +69,6 @@ function numberOrNull(value: number | undefined): string | null {
 
 function fieldText(value: PlanFields[keyof PlanFields]): string | null {
   if (typeof value === 'boolean') return value ? words.yes : words.no
+  if (typeof value === 'number') return texts.rates.cardOf(value)
   return value === '' ? null : value
 }

@@ -5,6 +5,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Kind } from '../../components/kind.tsx'
+import { RateCardField } from '../../components/rate-card.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { type PlanValues, SLOT_PRESETS, type SlotPreset, type SlotValues, withSlot } from '../../model/plan-form.ts'
 import { duplicateMetadataKey, type FormValues, termsOf } from '../../model/quota-form.ts'
@@ -18,6 +19,7 @@ import { lastsText } from './slot-text.ts'
 import { HERE } from './surroundings.ts'
 
 const words = texts.plans.form
+const { field } = texts.rates
 
 interface PlanFormProps {
   values: PlanValues
@@ -36,11 +38,14 @@ interface PlanFormProps {
 export function PlanForm({ values, onChange, error, isBusy, onSubmit, submitLabel, onCancel, remedy }: PlanFormProps) {
   const element = useRef<HTMLFormElement>(null)
   useFocusFirstError(element, error)
-  const { name, is_default, slots } = values
-  const ofPlan = fieldErrors(error, ['name', 'slots'], words.errors)
+  const { slots } = values
+  const ofPlan = fieldErrors(error, ['name', 'slots', 'rate_card_id'], words.errors)
   const ofSlots = slots.map((slot, index) => slotErrors(error, index, slot))
   // An issue of a slot is one of `slots` as well; it is shown only if it belongs to a field.
-  const isShown = ofPlan.at('name') !== undefined || ofSlots.some(({ rest }) => rest === null)
+  const isShown =
+    ofPlan.at('name') !== undefined ||
+    ofPlan.at('rate_card_id') !== undefined ||
+    ofSlots.some(({ rest }) => rest === null)
   const rest = isShown ? ofPlan.rest : error
   const hasTwice = slots.some(({ quota }) => duplicateMetadataKey(quota) !== null)
 
@@ -59,22 +64,7 @@ export function PlanForm({ values, onChange, error, isBusy, onSubmit, submitLabe
           {remedy}
         </ErrorNotice>
       )}
-      <TextInput
-        label={words.name}
-        description={words.aboutName}
-        required
-        autoComplete="off"
-        dir="auto"
-        value={name}
-        error={ofPlan.at('name')}
-        onChange={event => onChange({ ...values, name: event.currentTarget.value })}
-      />
-      <Checkbox
-        label={words.isDefault}
-        description={words.aboutIsDefault}
-        checked={is_default}
-        onChange={event => onChange({ ...values, is_default: event.currentTarget.checked })}
-      />
+      <FieldsOfPlan values={values} onChange={onChange} errors={ofPlan} />
       <fieldset className={classes.slots}>
         <legend>{words.quotas}</legend>
         {slots.map((slot, index) => (
@@ -101,6 +91,43 @@ export function PlanForm({ values, onChange, error, isBusy, onSubmit, submitLabe
         </Button>
       </Group>
     </form>
+  )
+}
+
+/** The fields of the plan as a whole. */
+function FieldsOfPlan({
+  values,
+  onChange,
+  errors,
+}: Pick<PlanFormProps, 'values' | 'onChange'> & { errors: FieldErrors }) {
+  const { name, is_default, rate_card_id } = values
+  return (
+    <>
+      <TextInput
+        label={words.name}
+        description={words.aboutName}
+        required
+        autoComplete="off"
+        dir="auto"
+        value={name}
+        error={errors.at('name')}
+        onChange={event => onChange({ ...values, name: event.currentTarget.value })}
+      />
+      <Checkbox
+        label={words.isDefault}
+        description={words.aboutIsDefault}
+        checked={is_default}
+        onChange={event => onChange({ ...values, is_default: event.currentTarget.checked })}
+      />
+      <RateCardField
+        label={field.label}
+        about={field.ofPlan}
+        none={field.asDefault}
+        value={String(rate_card_id ?? '')}
+        onChange={id => onChange({ ...values, rate_card_id: id === '' ? null : Number(id) })}
+        error={errors.at('rate_card_id')}
+      />
+    </>
   )
 }
 

@@ -5,6 +5,7 @@ import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { Form } from '../../components/form.tsx'
 import { fieldErrors } from '../../components/form-errors.ts'
+import { RateCardField } from '../../components/rate-card.tsx'
 import { type FieldProps, TextField } from '../../components/text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { ZoneField } from '../../components/zone-field.tsx'
@@ -16,6 +17,7 @@ import {
   type ProfileField,
   type ProfileInput,
   profileText,
+  savedText,
 } from '../../model/profile-form.ts'
 import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
@@ -68,7 +70,7 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
     const about = isFixed(field, saved) ? words.isFixed : words.aboutFields[field]
     return {
       label: words.labels[field],
-      about: meanwhile.includes(field) ? words.savedMeanwhile(saved[field]) : about,
+      about: meanwhile.includes(field) ? words.savedMeanwhile(savedText(field, saved)) : about,
       value: profileText(field, input, saved),
       onChange: text => setInput({ ...input, [field]: text }),
       error: field === 'ref' && isTaken ? words.errors.refTaken : errors.at(field),
@@ -87,13 +89,12 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
           {words.saved}
         </Text>
       )}
-      {PROFILE_FIELDS.map(field =>
-        field === 'time_zone' ? (
-          <ZoneField key={field} {...propsOf(field)} none={words.none} />
-        ) : (
-          <TextField key={field} {...propsOf(field)} disabled={isFixed(field, saved)} />
-        ),
-      )}
+      {PROFILE_FIELDS.map(field => {
+        if (field === 'time_zone') return <ZoneField key={field} {...propsOf(field)} none={words.none} />
+        if (field === 'rate_card_id')
+          return <RateCardField key={field} {...propsOf(field)} none={texts.rates.field.asPlan} />
+        return <TextField key={field} {...propsOf(field)} disabled={isFixed(field, saved)} />
+      })}
     </Form>
   )
 }

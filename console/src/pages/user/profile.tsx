@@ -1,11 +1,13 @@
 import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Api } from '../../api/types.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
+import { RateCardLink } from '../../components/rate-card.tsx'
 import { Section } from '../../components/section.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
-import { PROFILE_FIELDS } from '../../model/profile-form.ts'
+import { PROFILE_FIELDS, type ProfileField, savedText } from '../../model/profile-form.ts'
 import { profileQuery } from '../../queries/profile.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -44,7 +46,9 @@ export default function Profile({ user: { user_id } }: { user: ViewedUser }) {
               {PROFILE_FIELDS.map(field => (
                 <div key={field}>
                   <dt>{words.labels[field]}</dt>
-                  <dd>{saved[field] === null ? words.none : <bdi>{saved[field]}</bdi>}</dd>
+                  <dd>
+                    <Saved field={field} profile={saved} />
+                  </dd>
                 </div>
               ))}
               {saved.updated_at !== null && (
@@ -65,4 +69,11 @@ export default function Profile({ user: { user_id } }: { user: ViewedUser }) {
       </Loaded>
     </Section>
   )
+}
+
+function Saved({ field, profile }: { field: ProfileField; profile: Api['UserProfile'] }) {
+  if (field === 'rate_card_id')
+    return profile.rate_card_id === null ? texts.rates.field.asPlan : <RateCardLink id={profile.rate_card_id} />
+  const text = savedText(field, profile)
+  return text === null ? words.none : <bdi>{text}</bdi>
 }

@@ -6,7 +6,11 @@ import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loaded.tsx'
+import { RateCardLink } from '../../components/rate-card.tsx'
+import { cardOf } from '../../model/rates.ts'
 import { queryOf } from '../../queries/calls.ts'
+import { profileQuery } from '../../queries/profile.ts'
+import { rateCardsQuery } from '../../queries/rates.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -38,6 +42,7 @@ export function UserPlan({ user_id }: { user_id: number }) {
     <Group className={classes.status} role="group" aria-label={words.label}>
       <div>
         {plan === null ? words.none : <Given plan={plan} />}
+        <Prices user_id={user_id} plan_id={plan?.id ?? null} />
         <Kept owned={owned.data} />
         <Text role="status" size="sm" c="dimmed">
           {message}
@@ -76,6 +81,16 @@ function Given({ plan: { id, name, version } }: { plan: NonNullable<UserPlan['pl
       {words.has(link, version)} {newest > version && <Badge tone="coming">{words.newer(newest)}</Badge>}
     </>
   )
+}
+
+/** The rate card that prices messages of the user, and where it comes from. Nothing without one. */
+function Prices({ user_id, plan_id }: { user_id: number; plan_id: number | null }) {
+  const { data: cards } = useQuery(rateCardsQuery())
+  const { data: profile } = useQuery(profileQuery(user_id))
+  const ofPlan = useQuery({ ...queryOf('GET /admin/plans/{id}', { id: plan_id ?? 0 }), enabled: plan_id !== null })
+  if (cards === undefined || profile === undefined || (plan_id !== null && ofPlan.data === undefined)) return null
+  const found = cardOf(cards, profile.rate_card_id, ofPlan.data?.rate_card_id ?? null)
+  return found !== null && <Text size="sm">{texts.rates.ofUser(<RateCardLink id={found.card.id} />, found.from)}</Text>
 }
 
 /** The quotas of which an administrator has changed a value by hand. */

@@ -39,6 +39,7 @@ export const changes: typeof english = {
     address: 'Adresse für Nachrichten',
     request: 'Anfrage nach mehr Einheiten',
     webhook: name => `Webhook „${name}“`,
+    rateCard: name => `Preisliste „${name}“`,
     plan: name => `Tarif „${name}“`,
     pause: country => `Angehalten: ${country}`,
   },
@@ -61,6 +62,7 @@ export const changes: typeof english = {
     resources: {
       quota: 'Kontingenten',
       plan: 'Tarifen',
+      rate_card: 'Preislisten',
       profile: 'Profilen',
       address: 'Adressen für Nachrichten',
       increase_request: 'Anfragen nach mehr Einheiten',

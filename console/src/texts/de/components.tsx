@@ -151,6 +151,22 @@ export const components: typeof english = {
         text: 'Die Höchstzahl der Tarife ist erreicht. Bitte einen archivieren, der nicht gebraucht wird.',
       },
       plan_archived: { title: 'Tarif archiviert', text: 'Der Tarif ist archiviert. Bitte einen anderen wählen.' },
+      too_many_rate_cards: {
+        title: 'Zu viele Preise',
+        text: 'Die Höchstzahl der Preislisten ist erreicht, oder die der kommenden Fassungen dieser. Bitte eine archivieren, die nicht gebraucht wird, oder eine Fassung mit gleichem Beginn ersetzen.',
+      },
+      rate_card_archived: {
+        title: 'Preisliste archiviert',
+        text: 'Die Preisliste ist archiviert. Bitte eine andere wählen.',
+      },
+      rate_card_in_use: {
+        title: 'Preisliste in Gebrauch',
+        text: 'Sie ist der Standard, oder ein Tarif oder Benutzer hat sie. Bitte diesen vorher eine andere geben.',
+      },
+      no_rate: {
+        title: 'Kein Preis',
+        text: 'Keine Preisliste hat den Preis der Nachricht bestimmt, daher haben ihre Segmente keine Einheiten.',
+      },
       exceeds_reservation: {
         title: 'Mehr als reserviert',
         text: 'Das sind mehr Einheiten, als die Reservierung enthält.',

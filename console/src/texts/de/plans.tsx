@@ -88,6 +88,7 @@ export const plans: typeof english = {
     createAnother: 'Weiteren Tarif anlegen',
     errors: {
       name: 'Bitte 1 bis 120 Zeichen eingeben.',
+      rate_card_id: 'Eine Preisliste wählen, die nicht archiviert ist.',
       slots: 'Ein Tarif hat 1 bis 20 Kontingente.',
       slot: 'Bitte bis zu 40 dieser Zeichen eingeben: a–z, 0–9, _ und -. Jedes Kontingent des Tarifs hat einen eigenen Namen.',
       lasts_days: 'Bitte eine ganze Zahl von 1 bis 3.650 eingeben oder nichts.',
@@ -117,7 +118,7 @@ export const plans: typeof english = {
     discard: 'Eigene Änderungen verwerfen',
   },
   history: {
-    fields: { name: 'Name', is_default: 'Standardtarif' },
+    fields: { name: 'Name', is_default: 'Standardtarif', rate_card_id: 'Preise' },
     version: 'Fassung',
     yes: 'ja',
     no: 'nein',

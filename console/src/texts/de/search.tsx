@@ -11,6 +11,7 @@ export const search: typeof english = {
   more: 'Es gibt mehr Treffer. Eine längere Eingabe findet sie.',
   words: {
     '/webhooks': 'Slack, Teams, E-Mail, Benachrichtigungen, Mitteilungen',
+    '/prices': 'Preislisten, Kosten, rates',
     '/pauses': 'angehaltene Ziele, Sicherung, Pumpen',
     '/messages': 'Ablehnungen, Reservierungen, gesendet',
     '/users': 'Benutzer, Konten',

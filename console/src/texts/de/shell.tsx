@@ -11,6 +11,7 @@ export const shell: typeof english = {
     overview: 'Übersicht',
     quotas: 'Kontingente',
     plans: 'Tarife',
+    prices: 'Preise',
     messages: 'Nachrichten',
     pauses: 'Regeln',
     requests: 'Anfragen',

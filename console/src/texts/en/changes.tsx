@@ -40,6 +40,7 @@ export const changes = {
     address: 'Address for messages',
     request: 'Request for more units',
     webhook: (name: string) => `Webhook “${name}”`,
+    rateCard: (name: string) => `Rate card “${name}”`,
     plan: (name: string) => `Plan “${name}”`,
     pause: (country: string) => `Paused: ${country}`,
   },
@@ -63,6 +64,7 @@ export const changes = {
     resources: {
       quota: 'Quotas',
       plan: 'Plans',
+      rate_card: 'Rate cards',
       profile: 'Profiles',
       address: 'Addresses for messages',
       increase_request: 'Requests for more units',

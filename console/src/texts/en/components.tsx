@@ -150,6 +150,16 @@ export const components = {
         text: 'There is the maximum number of plans. Archive one that is not needed.',
       },
       plan_archived: { title: 'Plan archived', text: 'The plan is archived. Choose another one.' },
+      too_many_rate_cards: {
+        title: 'Too many prices',
+        text: 'There is the maximum number of rate cards, or of versions of this one that are to come. Archive a card that is not needed, or replace a version by one with the same start.',
+      },
+      rate_card_archived: { title: 'Rate card archived', text: 'The rate card is archived. Choose another one.' },
+      rate_card_in_use: {
+        title: 'Rate card in use',
+        text: 'It is the default, or a plan or a user has it. Give them another one first.',
+      },
+      no_rate: { title: 'No rate', text: 'No rate card has priced the message, so its segments have no units.' },
       exceeds_reservation: {
         title: 'Exceeds the reservation',
         text: 'These are more units than the reservation holds.',

@@ -90,6 +90,7 @@ export const plans = {
     /** What a field accepts, shown when the service refuses its value. */
     errors: {
       name: 'Use 1 to 120 characters.',
+      rate_card_id: 'Choose a rate card that is not archived.',
       slots: 'A plan has 1 to 20 quotas.',
       slot: 'Use up to 40 of these characters: a–z, 0–9, _ and -. Each quota of the plan has a name of its own.',
       lasts_days: 'Enter a whole number from 1 to 3,650, or nothing.',
@@ -119,7 +120,10 @@ export const plans = {
     discard: 'Discard my changes',
   },
   history: {
-    fields: { name: 'Name', is_default: 'Default plan' } satisfies Record<keyof PlanFields, string>,
+    fields: { name: 'Name', is_default: 'Default plan', rate_card_id: 'Prices' } satisfies Record<
+      keyof PlanFields,
+      string
+    >,
     version: 'Version',
     yes: 'yes',
     no: 'no',

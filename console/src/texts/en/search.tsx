@@ -12,6 +12,7 @@ export const search = {
   /** What else people call a page, by its path. */
   words: {
     '/webhooks': 'Slack, Teams, e-mail, email, notifications, notify',
+    '/prices': 'rates, rate cards, cost',
     '/pauses': 'paused destinations, breaker, pumping',
     '/messages': 'denials, reservations, sent',
     '/users': 'users, accounts',

@@ -10,6 +10,7 @@ export const shell = {
     overview: 'Overview',
     quotas: 'Quotas',
     plans: 'Plans',
+    prices: 'Prices',
     messages: 'Messages',
     pauses: 'Rules',
     requests: 'Requests',
