@@ -26,6 +26,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   'restore FILE': ['restore'],
   'import FILE': ['import'],
   'plan apply FILE': ['plan', 'apply'],
+  'rates import FILE': ['rates', 'import', '--yes', '--card', 'Standard'],
   'quota give FILE': ['quota', 'give', '--period', 'month', '--units', '5', '--reason', 'x', '--yes'],
   'quota bulk --ids-from': ['quota', 'bulk', 'suspend', '--yes', '--ids-from'],
   'quota bulk --user-ids-from': ['quota', 'bulk', 'suspend', '--yes', '--user-ids-from'],

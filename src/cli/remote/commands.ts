@@ -10,10 +10,12 @@ import { REQUEST_COMMANDS, TRANSFER_COMMANDS } from './commands/transfers.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
 import { PLAN_COMMANDS } from './plans/commands.ts'
+import { RATE_COMMANDS } from './rates/commands.ts'
 
 export const REMOTE_COMMANDS: readonly Command[] = [
   ...QUOTA_COMMANDS,
   ...PLAN_COMMANDS,
+  ...RATE_COMMANDS,
   BULK_COMMAND,
   GIVE_COMMAND,
   IMPORT_COMMAND,

@@ -35,9 +35,17 @@ export interface Field {
   isRequired: boolean
   /**
    * What may stand in place of an id: the reference of a user, which the API takes as `user_ref`, or else the command finds the id; or
-   * the name of a plan, whose id the command finds.
+   * the name of a plan or a rate card, whose id the command finds.
    */
-  alternative?: 'user_ref' | 'reference' | 'name'
+  alternative?: 'user_ref' | 'reference' | Named
+}
+
+/** A thing that may be named in place of its id. */
+export type Named = 'plan' | 'rate_card'
+const NAMED_FIELDS: Readonly<Record<string, Named>> = {
+  plan_id: 'plan',
+  from_plan: 'plan',
+  rate_card_id: 'rate_card',
 }
 
 /** A request: the parameters of path, query and body in one object, with the names of the API. */
@@ -69,11 +77,11 @@ function fieldsIn({ properties = {}, required = [] }: Schema, parents: readonly 
   })
 }
 
-/** The API has these names for ids of users and of plans only. */
+/** The API has these names for ids of users, plans and rate cards only. */
 function alternativeOf(path: readonly string[]): Field['alternative'] {
   const name = path.join('.')
   if (/^(?:(?:to_)?user_ids?|users)$/.test(name)) return 'reference'
-  return name === 'plan_id' || name === 'from_plan' ? 'name' : undefined
+  return NAMED_FIELDS[name]
 }
 
 /** The fields of an operation: `ref:` and a reference may stand in place of `user_id`, so `user_ref` needs no field of its own. */
@@ -114,7 +122,8 @@ export function optionsOf(fields: readonly Field[]): Options {
 const ALTERNATIVES: Record<NonNullable<Field['alternative']>, string> = {
   user_ref: `${REFERENCE} and the reference`,
   reference: `${REFERENCE} and the reference`,
-  name: 'the name',
+  plan: 'the name',
+  rate_card: 'the name',
 }
 
 const isSwitch = ({ schema }: Field) => schema.type === 'boolean' && (schema.default === false || schema.const === true)
@@ -237,7 +246,7 @@ function readValue(text: string, field: Field, shown: string, timeZone: string):
 
 /** What stands in place of an id until the command has found that, as it was given. @throws UsageError */
 export function readAlternative(text: string, { alternative }: Field, shown: string): string | undefined {
-  if (alternative === 'name') return text === '' ? undefined : text
+  if (alternative === 'plan' || alternative === 'rate_card') return text === '' ? undefined : text
   if (alternative !== 'reference' || !text.startsWith(REFERENCE)) return undefined
   if (isReference(text.slice(REFERENCE.length))) return text
   throw new UsageError(`${shown} must have, after ${REFERENCE}, ${PATTERNS.userRef.accepts}, not "${text}"`)

@@ -1,5 +1,6 @@
-/** Finds ids where a person gave what the API does not take in their place: references of users, and names of plans. */
+/** Finds ids where a person gave what the API does not take in their place: references of users, names of plans and rate cards. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { OperationId } from '../../../client/src/api.ts'
 import { QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { MAX_PAGE_SIZE } from '../../domain/basics/bounds.ts'
 import { REFERENCE } from '../../domain/quotas/user-file.ts'
@@ -7,14 +8,13 @@ import { didYouMean, UsageError } from '../arguments.ts'
 import { safe } from '../safe.ts'
 import type { Connection } from './connection.ts'
 import { CallFailed, FAILED } from './failures.ts'
-import type { Field, Request } from './fields.ts'
-import type { StoredPlan } from './plans/plan-file.ts'
+import type { Field, Named, Request } from './fields.ts'
 
 type Call = Connection['call']
 /** Shows a line in place of the one before; undefined without a terminal. */
 type Progress = ((text: string) => void) | undefined
 
-/** The request with ids only. @throws CallFailed if there is no such user or plan */
+/** The request with ids only. @throws CallFailed if there is no such user, plan or rate card */
 export async function withIds(
   request: Request,
   fields: readonly Field[],
@@ -27,7 +27,9 @@ export async function withIds(
       const [name = ''] = field.path
       return field.alternative === alternative && name in request ? [{ name, value: request[name] }] : []
     })
-  for (const { name, value } of given('name')) if (typeof value === 'string') found[name] = await findPlan(value, call)
+  for (const what of ['plan', 'rate_card'] as const)
+    for (const { name, value } of given(what))
+      if (typeof value === 'string') found[name] = await findNamed(what, value, call)
   const named = given('reference')
   const refs = named.flatMap(({ value }) => [value].flat().flatMap(one => referenceIn(one) ?? []))
   const users = await findUsers(refs, call, progress)
@@ -97,50 +99,61 @@ async function findUser(ref: string, call: Call): Promise<number | undefined> {
 const isRateLimited = (error: unknown) =>
   error instanceof UnavailableError && error.cause instanceof QuotaError && error.cause.code === 'rate_limited'
 
-/* ── Plans ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Names ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** @throws CallFailed if there is no such plan, UsageError if there are several */
-async function findPlan(name: string, call: Call): Promise<number> {
-  const plans = await readPlans(call)
-  const plan = planNamed(name, plans, () => 'Give the id of one')
-  if (plan !== undefined) return plan.id
-  const meant = didYouMean(
-    name,
-    plans.map(plan => plan.name),
-  )
-  throw new CallFailed({ message: safe(`no plan has the name ${name}${meant}`), exitCode: FAILED })
+/** The lists of what has a name, of those that are not archived. They have 1,000 at most. */
+const LISTS = { plan: 'listPlans', rate_card: 'listRateCards' } as const satisfies Record<Named, OperationId>
+
+interface Listed {
+  id: number
+  name: string
 }
 
-/** The plans that are not archived, newest first. There are 1,000 at most. */
-export async function readPlans(call: Call): Promise<StoredPlan[]> {
-  const plans: StoredPlan[] = []
+const inWords = (what: Named) => what.replace('_', ' ')
+
+/** @throws CallFailed if there is none of the name, UsageError if there are several */
+async function findNamed(what: Named, name: string, call: Call): Promise<number> {
+  const all = await readAll(what, call)
+  const found = oneNamed(what, name, all, () => 'Give the id of one')
+  if (found !== undefined) return found.id
+  const meant = didYouMean(
+    name,
+    all.map(other => other.name),
+  )
+  throw new CallFailed({ message: safe(`no ${inWords(what)} has the name ${name}${meant}`), exitCode: FAILED })
+}
+
+/** Newest first. */
+export async function readAll<Item extends Listed>(what: Named, call: Call): Promise<Item[]> {
+  const all: Item[] = []
   let cursor: string | null = null
   do {
     const position = cursor === null ? {} : { cursor }
-    const page = (await call('listPlans', { ...position, page_size: MAX_PAGE_SIZE })) as PlanPage
-    plans.push(...page.items)
+    const page = (await call(LISTS[what], { ...position, page_size: MAX_PAGE_SIZE })) as Page<Item>
+    all.push(...page.items)
     cursor = page.next_cursor
   } while (cursor !== null)
-  return plans
+  return all
 }
 
-interface PlanPage {
-  items: readonly StoredPlan[]
+interface Page<Item> {
+  items: readonly Item[]
   next_cursor: string | null
 }
 
 /**
  * @param advice how to choose among several, of which one has this id
- * @throws UsageError if several plans have the name
+ * @throws UsageError if several have the name
  */
-export function planNamed(
+export function oneNamed<Item extends Listed>(
+  what: Named,
   name: string,
-  plans: readonly StoredPlan[],
+  all: readonly Item[],
   advice: (id: number) => string,
-): StoredPlan | undefined {
-  const named = plans.filter(plan => plan.name === name)
-  const [plan, other] = named
-  if (other === undefined) return plan
+): Item | undefined {
+  const named = all.filter(one => one.name === name)
+  const [found, other] = named
+  if (other === undefined) return found
   const ids = named.map(({ id }) => id).join(', ')
-  throw new UsageError(`${named.length} plans have the name ${name}: ${ids}. ${advice(other.id)}`)
+  throw new UsageError(`${named.length} ${inWords(what)}s have the name ${name}: ${ids}. ${advice(other.id)}`)
 }

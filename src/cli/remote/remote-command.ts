@@ -18,6 +18,7 @@ import {
   type FieldOf,
   fieldsOfOperation,
   isGiven,
+  type Named,
   optionsOf,
   putValue,
   type Request,
@@ -41,8 +42,8 @@ export interface RemoteCommand<Requests extends readonly TObject[]> {
   requests: Requests
   /** Fields that are given by their place, and how help names them. */
   operands?: { readonly [Field in FieldOf<Requests>]?: string }
-  /** The field `id` of a plan, in whose place the name may stand. */
-  plan?: FieldOf<Requests>
+  /** The field `id` is that of one of these, in whose place the name may stand. */
+  names?: Named
   /** Completes what was given. */
   complete?(request: Request, terminal: Terminal): Request
   /** What options say otherwise than the schemas. */
@@ -73,7 +74,10 @@ export function remoteCommand<const Requests extends readonly TObject[]>(defined
   const takesCountries = declaredFields.some(({ path }) => path.join() === 'countries')
   const fields = [...declaredFields, ...(takesCountries ? [EXCEPTIONS_FIELD] : [])]
     .filter(({ path: [first = ''] }) => !hidden.has(first))
-    .map((field): Field => (field.path[0] === remote.plan ? { ...field, alternative: 'name' } : field))
+    .map(
+      (field): Field =>
+        remote.names !== undefined && field.path[0] === 'id' ? { ...field, alternative: remote.names } : field,
+    )
   const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
     // `--mine` stands in for the user.
     return { field: fieldOf(fields, field), shown, isOptional: own !== undefined && field === 'user_id' }
@@ -108,7 +112,8 @@ export function remoteCommand<const Requests extends readonly TObject[]>(defined
 function alternativesOf(operands: Parts['operands']): string[] {
   return operands.flatMap(({ field: { alternative }, shown }) => {
     if (alternative === undefined) return []
-    if (alternative === 'name') return [`${shown} is the id of a plan, or its name.`]
+    if (alternative === 'plan' || alternative === 'rate_card')
+      return [`${shown} is the id of a ${alternative.replace('_', ' ')}, or its name.`]
     return [`${shown} is an id, or ref: and the reference of the user, as in ref:customer-1042.`]
   })
 }

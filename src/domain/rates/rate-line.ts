@@ -21,11 +21,14 @@ export interface Priced {
   readonly message_type: string | null
 }
 
-const keyOf = ({ prefix, country, message_type }: RateLine) =>
+type Place = Pick<RateLine, 'prefix' | 'country' | 'message_type'>
+
+/** What two lines of a list may not share: the destination and the type. */
+export const keyOfLine = ({ prefix, country, message_type }: Place) =>
   `${prefix ?? ''}\t${country ?? ''}\t${message_type ?? ''}`
 
 /** What makes a line another one than its destination and type say: in words for an error. */
-const nameOf = ({ prefix, country, message_type }: RateLine) =>
+export const nameOfLine = ({ prefix, country, message_type }: Place) =>
   `${prefix ?? country ?? 'all destinations'}${message_type === null ? '' : `, ${message_type}`}`
 
 /** A card begins with this line, and charges what no card would. */
@@ -51,15 +54,15 @@ export function lineIssues(lines: readonly RateLine[]): ValidationIssue[] {
       issues.push({ path: `${path}/country`, message: 'is not accepted together with prefix, which is more exact' })
     if (line.per_segment + line.per_message === 0)
       issues.push({ path: `${path}/per_segment`, message: 'must be at least 1 unit, unless per_message is' })
-    const first = places.get(keyOf(line))
-    if (first === undefined) places.set(keyOf(line), index)
+    const first = places.get(keyOfLine(line))
+    if (first === undefined) places.set(keyOfLine(line), index)
     else
       issues.push({
         path,
-        message: `is for ${nameOf(line)}, as /lines/${first} is; give each destination and type one line`,
+        message: `is for ${nameOfLine(line)}, as /lines/${first} is; give each destination and type one line`,
       })
   }
-  if (!places.has(keyOf(ONE_A_SEGMENT)))
+  if (!places.has(keyOfLine(ONE_A_SEGMENT)))
     issues.push({
       path: '/lines',
       message: 'must have a line without prefix, country and message_type: what all other messages cost',
@@ -124,13 +127,13 @@ const stepOf = ({ before, after }: ChangedLine) =>
 
 /** The lines that are not as they were, the largest changes first. A line is dearer if a message of one segment is, or else of more. */
 export function changedLines(before: readonly RateLine[], after: readonly RateLine[]): ChangedLine[] {
-  const former = new Map(before.map(line => [keyOf(line), line]))
+  const former = new Map(before.map(line => [keyOfLine(line), line]))
   const changed: ChangedLine[] = []
   for (const line of after) {
     const { prefix, country, message_type } = line
     const place = { prefix, country, message_type }
-    const was = former.get(keyOf(line))
-    former.delete(keyOf(line))
+    const was = former.get(keyOfLine(line))
+    former.delete(keyOfLine(line))
     if (was === undefined) changed.push({ ...place, change: 'new', before: null, after: costOf(line) })
     else {
       const more = unitsOf(line, 1) - unitsOf(was, 1) || line.per_segment - was.per_segment

@@ -17,6 +17,13 @@ export const CONFIRMED_OPTIONS: Options = {
   json: { means: 'print what the API reports, a line of JSON for each record' },
 }
 
+const { json: _json, ...WITHOUT_JSON } = CONFIRMED_OPTIONS
+/** The options of a command that makes one thing what a file says. */
+export const APPLY_OPTIONS: Options = {
+  ...WITHOUT_JSON,
+  'idempotency-key': { value: 'KEY', means: 'a repeated call with the same key is done once; default a new one' },
+}
+
 export interface RunOptions {
   terminal: Terminal
   /** Shows a line in place of the one before; undefined without a terminal. */

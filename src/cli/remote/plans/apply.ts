@@ -8,7 +8,7 @@ import type { Terminal } from '../../terminal.ts'
 import { type ConfirmedRun, type RunOptions, runConfirmed } from '../bulk/confirmed.ts'
 import type { Connection } from '../connection.ts'
 import { contentOf } from '../files.ts'
-import { planNamed, readPlans } from '../find-ids.ts'
+import { oneNamed, readAll } from '../find-ids.ts'
 import type { Address } from '../profiles.ts'
 import { differences, nameOf, type PlanFile, readPlanFile, type StoredPlan } from './plan-file.ts'
 
@@ -43,7 +43,7 @@ interface Difference {
 
 /** @throws UsageError if the file does not say which plan it is */
 async function compare(file: PlanFile, shown: string, { client, call }: Connection): Promise<Difference> {
-  const plans = await readPlans(call)
+  const plans = await readAll<StoredPlan>('plan', call)
   const stored = await storedFor(file, shown, plans, client)
   const other = plans.find(plan => plan.is_default)
   const isMoved = file.is_default === true && other !== undefined && other.id !== stored?.id
@@ -65,7 +65,7 @@ async function storedFor(
   plans: readonly StoredPlan[],
   client: Client,
 ): Promise<StoredPlan | null> {
-  if (id === undefined) return planNamed(name, plans, one => `Say which in ${shown}, as in "id: ${one}"`) ?? null
+  if (id === undefined) return oneNamed('plan', name, plans, one => `Say which in ${shown}, as in "id: ${one}"`) ?? null
   const known = plans.find(plan => plan.id === id) ?? (toSnake(await client.getPlan({ id })) as StoredPlan)
   if (known.archived) throw new UsageError(`plan ${id} is archived; without the id, ${shown} makes a new one`)
   return known

@@ -5,7 +5,7 @@ import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { safe } from '../../safe.ts'
 import { done } from '../answers.ts'
-import { CONFIRMED_OPTIONS } from '../bulk/confirmed.ts'
+import { APPLY_OPTIONS, CONFIRMED_OPTIONS } from '../bulk/confirmed.ts'
 import { ROLL_OUT_FIELDS } from '../bulk/requests.ts'
 import { optionsOf } from '../fields.ts'
 import { list } from '../lists.ts'
@@ -22,8 +22,6 @@ type ListedPlan = {
   updated_by: string
 }
 
-const { json: _json, ...APPLY_OPTIONS } = CONFIRMED_OPTIONS
-
 export const PLAN_COMMANDS: readonly Command[] = [
   remoteCommand({
     name: 'plan list',
@@ -39,7 +37,7 @@ export const PLAN_COMMANDS: readonly Command[] = [
     operation: 'getPlan',
     requests: [PlanParams],
     operands: { id: 'PLAN' },
-    plan: 'id',
+    names: 'plan',
     examples: ['sms-quota plan get 1', 'sms-quota plan get Basic'],
   }),
   {
@@ -54,7 +52,6 @@ ${EXIT_CODES}`,
     operands: [{ name: 'FILE' }],
     options: {
       ...APPLY_OPTIONS,
-      'idempotency-key': { value: 'KEY', means: 'a repeated call with the same key is done once; default a new one' },
       ...CONNECTION_OPTIONS,
       ...HELP_OPTION,
     },

@@ -44,7 +44,7 @@ const PLAN: Field = {
   schema: PlanParams.properties.id,
   isNullable: false,
   isRequired: true,
-  alternative: 'name',
+  alternative: 'plan',
 }
 
 /** How the command line names a field of the request: `/from_version`. */
