@@ -18,6 +18,8 @@ export interface Operand {
   /** As help shows it, such as FILE. */
   name: string
   isOptional?: boolean
+  /** Whether several may be given; then it is the last one. */
+  isRepeated?: boolean
   /** The words that it can be, if they can be listed. */
   values?: readonly string[]
 }
@@ -39,6 +41,8 @@ export interface Arguments {
   all(name: string): readonly string[]
   /** The operand at a position, from 0; empty for an optional one that was not given. */
   operand(position: number): string
+  /** All operands. */
+  readonly operands: readonly string[]
 }
 
 /**
@@ -62,7 +66,8 @@ export function readArguments(args: readonly string[], options: Options, operand
   const words: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      const operand = operands[words.length]
+      const last = operands.at(-1)
+      const operand = operands[words.length] ?? (last?.isRepeated === true ? last : undefined)
       if (operand === undefined) throw new UsageError(`"${token.value}" is not expected here`)
       words.push(checkWord(token.value, operand))
       continue
@@ -85,6 +90,7 @@ export function readArguments(args: readonly string[], options: Options, operand
     throw new UsageError(`${missing.name} is missing`)
   return {
     operand: position => words[position] ?? '',
+    operands: words,
     has: name => given.has(name),
     one: name => given.get(name)?.[0],
     all: name => given.get(name) ?? [],

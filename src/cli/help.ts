@@ -23,7 +23,10 @@ function optionTable(options: Options): string {
 }
 
 export function usageOf({ name, operands = [] }: Command): string {
-  const words = operands.map(operand => (operand.isOptional === true ? `[${operand.name}]` : operand.name))
+  const words = operands.map(({ name, isOptional, isRepeated }) => {
+    const shown = isRepeated === true ? `${name}…` : name
+    return isOptional === true ? `[${shown}]` : shown
+  })
   return ['Usage: sms-quota', name, ...words, '[options]'].join(' ')
 }
 

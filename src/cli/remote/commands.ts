@@ -11,6 +11,7 @@ import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
 import { PLAN_COMMANDS } from './plans/commands.ts'
 import { RATE_COMMANDS } from './rates/commands.ts'
+import { RECONCILE_COMMAND } from './reconcile/command.ts'
 
 export const REMOTE_COMMANDS: readonly Command[] = [
   ...QUOTA_COMMANDS,
@@ -20,6 +21,7 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   GIVE_COMMAND,
   IMPORT_COMMAND,
   EXPORT_COMMAND,
+  RECONCILE_COMMAND,
   ...TRANSFER_COMMANDS,
   ...REQUEST_COMMANDS,
   ...PAUSE_COMMANDS,

@@ -1,10 +1,11 @@
 /** Files that commands read: their text, in any encoding. */
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { CsvError, type CsvRow, parseCsv } from '../../domain/basics/csv-rows.ts'
+import { CsvError, type CsvRow, createCsvReader, parseCsv } from '../../domain/basics/csv-rows.ts'
 import {
   createFileText,
   type FileText,
   isEncoding,
+  isUnreadable,
   LongLine,
   MAX_LINE_BYTES,
   unreadableLine,
@@ -65,16 +66,39 @@ export async function contentOf(path: string, shown: string, encoding: string | 
     const stream = path === '-' ? process.stdin : (await openRegular(path)).createReadStream()
     for await (const part of linesIn(refusingForeign(stream, shown), file)) parts.push(part)
   } catch (error) {
-    if (error instanceof UsageError) throw error
-    if (error instanceof LongLine) throw new UsageError(`${shown} has a line of more than ${MAX_LINE_BYTES} bytes`)
-    if (error instanceof NotRegular) throw new UsageError(`${shown}: ${error.message}; - reads stdin`)
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`${shown}: ${path} cannot be read (${code})`)
+    throw unreadableFile(error, shown, path, '; - reads stdin')
   }
   const text = parts.join('')
   const unreadable = unreadableLine(text)
   if (unreadable !== null) throw new UsageError(`${shown}: line ${unreadable} ${unreadableIn(file)}`)
   return text
+}
+
+function unreadableFile(error: unknown, shown: string, path: string, advice: string): UsageError {
+  if (error instanceof UsageError) return error
+  if (error instanceof LongLine) return new UsageError(`${shown} has a line of more than ${MAX_LINE_BYTES} bytes`)
+  if (error instanceof CsvError) return new UsageError(`${shown}: ${error.message}`)
+  if (error instanceof NotRegular) return new UsageError(`${shown}: ${error.message}${advice}`)
+  const { code } = error as NodeJS.ErrnoException
+  return new UsageError(`${shown}: ${path} cannot be read (${code})`)
+}
+
+/** The rows of a file of CSV, in groups as they are read: a file of any length takes the same memory. @throws UsageError */
+export async function* csvRowsIn(path: string, encoding: string | undefined): AsyncGenerator<CsvRow[], void> {
+  const file = createFileText(encoding)
+  const reader = createCsvReader()
+  const readable = (row: CsvRow) => {
+    if (row.cells.some(isUnreadable)) throw new UsageError(`${path}: line ${row.line} ${unreadableIn(file)}`)
+    return row
+  }
+  try {
+    const stream = (await openRegular(path)).createReadStream()
+    for await (const part of linesIn(refusingForeign(stream, path), file))
+      yield [...reader.read(part, 'more')].map(readable)
+    yield [...reader.read('', 'end')].map(readable)
+  } catch (error) {
+    throw unreadableFile(error, path, path, '')
+  }
 }
 
 async function* refusingForeign(stream: AsyncIterable<Uint8Array>, shown: string): AsyncGenerator<Uint8Array, void> {
@@ -92,8 +116,7 @@ export function csvRowsOf(content: string, shown: string): CsvRow[] {
   try {
     return parseCsv(content)
   } catch (error) {
-    if (error instanceof CsvError) throw new UsageError(`${shown}: ${error.message}`)
-    throw error
+    throw error instanceof CsvError ? new UsageError(`${shown}: ${error.message}`) : error
   }
 }
 

@@ -85,7 +85,8 @@ async function* csvOf(lines: Lines, columns: readonly Column[], lineOf: typeof c
   for await (const group of lines) yield group.map(line => lineOf(valuesOf(columns, recordIn(line)))).join('')
 }
 
-function recordIn(line: string): unknown {
+/** @throws CallFailed if it is no JSON */
+export function recordIn(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
@@ -94,7 +95,7 @@ function recordIn(line: string): unknown {
 }
 
 /** The lines of a response, in groups. @throws CallFailed if the service refuses the call, or the response breaks off */
-async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator<string[], void> {
+export async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator<string[], void> {
   try {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers, redirect: 'manual' })
