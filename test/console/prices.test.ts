@@ -165,3 +165,34 @@ test('an auditor reads the prices and changes none; in German', async () => {
   expect(page.url()).toBe(`${site.url}/console/prices/${card.id}`)
   await expectFits(page)
 })
+
+test('the check of a message has its price', async () => {
+  const lines = [
+    { per_segment: 400 },
+    { prefix: '49', per_segment: 75, per_message: 10 },
+    { prefix: '1', per_segment: 3 },
+  ]
+  const { body: card } = await call('POST', CARDS, { body: { name: 'Checked', lines } })
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 1_000 } })
+  await call('PUT', '/api/sms/admin/users/9/profile', { body: { rate_card_id: card.id } })
+  const page = await site.visit('/users/9', { now: clock.now })
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
+  const check = page.getByRole('region', { name: 'Would this message go?' })
+  const ask = async (to: string) => {
+    await check.getByLabel('Phone number or country').fill(to)
+    await check.getByRole('button', { name: 'Check' }).click()
+  }
+  await check.getByRole('textbox', { name: 'Text' }).fill('x'.repeat(161))
+  await ask('+49 151 12345678')
+  await check.getByText('It costs 160 units: 2 segments × 75 units + 10 a message.').waitFor()
+  await check.getByText('After it, 840 units could still be sent like this.').waitFor()
+  await ask('France')
+  await check.getByText('It costs 2 units: 2 segments in GSM-7.').waitFor()
+  await check.getByText('A rate card prices it by its number: enter one.').waitFor()
+  // Units are not segments, also of a number that several countries share.
+  await check.getByText('Units', { exact: true }).click()
+  await check.getByRole('textbox', { name: 'Units' }).fill('7')
+  await ask('+1 436 234 5678')
+  await check.getByText('It costs 7 units.').waitFor()
+  await check.getByText('After it, 993 units could still be sent like this.').waitFor()
+})

@@ -139,7 +139,10 @@ export function reservationsQuery(
 /** A message that might be sent. */
 export interface PlannedMessage {
   user_id: number
+  /** Its segments, or the units that are asked for. */
   units: number
+  /** Whether the units are segments of a text, which a rate card may price. */
+  isText: boolean
   country: string | null
   /** Caps on each recipient count it. */
   number: string | null
@@ -178,19 +181,14 @@ async function textOf(segments: number): Promise<string> {
 }
 
 async function check(message: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
-  const { user_id, units, country, number, isShared, tag, message_type } = message
-  const body = {
-    user_id,
-    // The text itself stays in the browser.
-    ...(number !== null && isShared
-      ? { message: { to: number, text: await textOf(units) } }
-      : {
-          units,
-          ...(number === null ? {} : { recipient: number }),
-          ...(country === null ? {} : { country }),
-        }),
-    ...(tag === null ? {} : { tag }),
-    ...(message_type === null ? {} : { message_type }),
-  }
-  return call('POST /admin/quota/check', { body, signal })
+  const { user_id, units, isText, country, number, isShared, tag, message_type } = message
+  const named = { user_id, ...(tag === null ? {} : { tag }), ...(message_type === null ? {} : { message_type }) }
+  const ask = (body: Input<'POST /admin/quota/check'>['body']) => call('POST /admin/quota/check', { body, signal })
+  const recipient = number === null ? {} : { recipient: number }
+  const plain = { ...named, units, ...recipient, ...(country === null ? {} : { country }) }
+  if (number === null || !(isText || isShared)) return ask(plain)
+  // The text itself stays in the browser.
+  const answer = await ask({ ...named, message: { to: number, text: await textOf(units) } })
+  // The price is that of segments, which such units are not.
+  return isText || answer.rate == null ? answer : ask(plain)
 }

@@ -7,15 +7,17 @@ import {
   TextInput,
   type TextInputProps,
 } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, use, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/basics/bounds.ts'
-import { countSegments } from '../../../../src/domain/messages/segments.ts'
+import { countSegments, type Encoding } from '../../../../src/domain/messages/segments.ts'
 import { countryLabel, formatList } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { countryOfText, dialedCountryLabel } from '../../model/countries.ts'
 import { withoutGroups } from '../../model/typed.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { refetchAfter } from '../../queries/calls.ts'
+import { rateCardsQuery } from '../../queries/rates.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, useFollowingCaps } from '../../queries/user.ts'
 import { consoleConfig } from '../../session/console-config.ts'
 import { texts } from '../../texts/texts.ts'
@@ -27,10 +29,9 @@ import { Section } from '../section.tsx'
 import { ExactTime, Timestamp } from '../values.tsx'
 import classes from './message-check.module.css'
 
-/** What is asked. */
+/** What is asked. `encoding`: of its text; null for an empty one, and for units. */
 interface Asked extends PlannedMessage {
-  /** A sentence: the units, and how they were counted. */
-  cost: string
+  encoding: Encoding | null
 }
 
 /** Errors are above the inputs, because the row is aligned with their lower ends. */
@@ -96,7 +97,7 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
     const named = { message_type: orNull(type), tag: orNull(tag.trim()) }
     const number = destination.isNumber ? withoutGroups(to) : null
     const message = { user_id: user.user_id, units: cost, country, number, isShared: others.length > 0, ...named }
-    onAsk({ ...message, cost: costText(cost, counted, text) })
+    onAsk({ ...message, isText: counted !== null, encoding: text === '' ? null : (counted?.encoding ?? null) })
   }
   return (
     // A field is not called wrong while it is being typed.
@@ -148,10 +149,14 @@ function SmallField(props: TextInputProps) {
   return <TextInput inputWrapperOrder={ERROR_ABOVE} autoComplete="off" size="xs" {...props} />
 }
 
-/** What a message costs, and how that was counted; `counted` is null if units were given. */
-function costText(cost: number, counted: ReturnType<typeof countSegments> | null, text: string): string {
-  const { costsWithoutText, costs } = texts.messageCheck
-  return counted !== null && text === '' ? costsWithoutText(cost) : costs(cost, counted?.encoding ?? null)
+/** What a message costs, and how that was counted. */
+function Cost({ answer, asked }: { answer: CheckAnswer; asked: Asked }) {
+  const { costsWithoutText, costs, priced, pricedByNumber } = texts.messageCheck
+  const { units, isText, number, encoding } = asked
+  const { data: cards = [] } = useQuery({ ...rateCardsQuery(), enabled: isText && number === null })
+  if (answer.rate != null) return priced(answer.units ?? units, texts.rates.priced(units, answer.rate))
+  const text = isText && encoding === null ? costsWithoutText(units) : costs(units, encoding)
+  return cards.length === 0 ? text : `${text} ${pricedByNumber}`
 }
 
 function costError(by: 'text' | 'units', most: number): string {
@@ -259,7 +264,8 @@ function Answer({ answer, asked, user }: AnswerProps) {
     <div className={classes.answer} data-denied={isDenied || undefined}>
       <p className={classes.verdict}>{verdictOf(answer)}</p>
       <p>
-        {asked.cost} {leftText(answer)} <Retry answer={answer} /> {texts.messageCheck.nothingReserved}
+        <Cost answer={answer} asked={asked} /> {leftText(answer)} <Retry answer={answer} />{' '}
+        {texts.messageCheck.nothingReserved}
       </p>
       {!answer.granted && answer.pause !== undefined && (
         <DenyingPause key={answer.pause.id} id={answer.pause.id} user_id={user.user_id} />

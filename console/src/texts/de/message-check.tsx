@@ -32,6 +32,8 @@ export const messageCheck: typeof english = {
     return `Sie kostet ${values.units(units)}: ${segments} in ${encoding}.`
   },
   costsWithoutText: units => `Ohne Text zählt sie als ein Segment: ${values.units(units)}.`,
+  priced: (units, price) => `Sie kostet ${values.units(units)}: ${price}.`,
+  pricedByNumber: 'Eine Preisliste bestimmt ihren Preis nach der Nummer: bitte eine eingeben.',
   goes: 'Ja, sie ginge jetzt hinaus.',
   denied: why => `Nein: ${why}.`,
   observed: 'Im Beobachtungsmodus geht sie trotzdem hinaus.',

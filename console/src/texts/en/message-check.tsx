@@ -32,6 +32,8 @@ export const messageCheck = {
       ? `It costs ${values.units(units)}.`
       : `It costs ${values.units(units)}: ${units === 1 ? 'one segment' : `${formatUnits(units)} segments`} in ${encoding}.`,
   costsWithoutText: (units: number) => `Without a text, it counts as one segment: ${values.units(units)}.`,
+  priced: (units: number, price: string) => `It costs ${values.units(units)}: ${price}.`,
+  pricedByNumber: 'A rate card prices it by its number: enter one.',
   goes: 'Yes, it would go now.',
   denied: (why: string) => `No: ${why}.`,
   observed: 'Observe mode lets it go all the same.',
