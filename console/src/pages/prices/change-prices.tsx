@@ -219,7 +219,14 @@ function PreviewForm({ id, prices, preview, onAgain, onBack, onDone }: PreviewFo
       isDisabled={total === 0}
       beside={<Leave onClick={onBack}>{words.back}</Leave>}
     >
-      <Text size="sm" fw={600} role="status">
+      <Text
+        ref={takeFocus}
+        tabIndex={-1}
+        size="sm"
+        fw={600}
+        role="status"
+        style={{ scrollMarginTop: '5rem', outline: 'none' }}
+      >
         {total === 0
           ? words.nothing
           : words.summary(formatList(counts.map(change => words.counts[change](changes[change]))))}
@@ -237,6 +244,11 @@ function PreviewForm({ id, prices, preview, onAgain, onBack, onDone }: PreviewFo
       )}
     </Form>
   )
+}
+
+/** The button that had it is gone. */
+function takeFocus(element: HTMLElement | null): void {
+  element?.focus()
 }
 
 const COLUMNS: readonly Column<Changed>[] = [

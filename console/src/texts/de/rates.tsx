@@ -74,7 +74,7 @@ export const rates: typeof english = {
       message: 'Einheiten je Nachricht',
     },
     others: 'Alle anderen Ziele',
-    allTypes: 'Alle anderen',
+    allTypes: 'Jeder',
     none: 'Keine Zeile hat eine solche Vorwahl',
     more: 'Es gibt weitere Zeilen: nach Vorwahl filtern, oder eine Nummer nachschlagen.',
   },

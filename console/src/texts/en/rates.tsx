@@ -73,7 +73,7 @@ export const rates = {
       message: 'Units a message',
     },
     others: 'All other destinations',
-    allTypes: 'All others',
+    allTypes: 'Any',
     none: 'No line has such a prefix',
     more: 'There are more lines: filter by prefix, or look a number up.',
   },
