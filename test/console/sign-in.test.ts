@@ -160,6 +160,7 @@ test('shows each role its pages, also without a user id', async () => {
     'Messages',
     'Quotas',
     'Plans',
+    'Prices',
     'Rules',
     'Changes',
     'Webhooks & alerts',

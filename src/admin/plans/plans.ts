@@ -50,10 +50,10 @@ async function createPlan(tx: Transaction, draft: PlanDraft, author: Author): Pr
   const issues = await issuesOf(tx, slots)
   if (issues.length > 0) return { outcome: 'invalid', issues }
   await lockPlans(tx)
-  const { rate_card_id = null } = draft
-  if (rate_card_id !== null && !(await holdRateCard(tx, rate_card_id))) return noSuchCard(rate_card_id)
   const id = await nextPlanId(tx)
   if (id === undefined) return { outcome: 'too_many_plans' }
+  const { rate_card_id = null } = draft
+  if (rate_card_id !== null && !(await holdRateCard(tx, rate_card_id))) return noSuchCard(rate_card_id)
   const { now, actor } = author
   const plan: Plan = {
     id,

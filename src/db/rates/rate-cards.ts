@@ -65,23 +65,32 @@ export async function usersOfCard(db: Queryable, id: number): Promise<CardUsers>
 /** Random, because a server that took over may lack a change, and the next one must not look like that one. */
 const STATES = 2 ** 48
 
-/** Lets one transaction at a time change cards, and makes all processes read them again when it has. */
+/** Lets one transaction at a time change cards. */
 export async function lockRateCards(tx: Transaction): Promise<void> {
+  await tx.query({ text: sql`select from pause_state where shard = ${SHARD} for update` })
+}
+
+/** Notes a change, so that all processes read the cards again. */
+async function touch(tx: Transaction): Promise<void> {
   await tx.query({
     text: sql`update pause_state set rates = $1 where shard = ${SHARD}`,
     values: [1 + Math.floor(Math.random() * STATES)],
   })
 }
 
-/** Whether there is such a card, and it is not archived. It stays so until the end of the transaction, in which processes read cards again. */
+/**
+ * Whether a plan or a user can have a card, for it is not archived, and stays so until the end of the transaction. Then processes read the
+ * cards again, and who has which.
+ */
 export async function holdRateCard(tx: Transaction, id: number | null): Promise<boolean> {
   await lockRateCards(tx)
-  if (id === null) return true
   const found = await tx.query({
     text: sql`select from rate_card where shard = ${SHARD} and id = $1 and archived_at is null`,
     values: [id],
   })
-  return found.length > 0
+  if (id !== null && found.length === 0) return false
+  await touch(tx)
+  return true
 }
 
 /** An id for a card to be made; undefined if there are as many as there may be. The cards are locked. */
@@ -94,6 +103,7 @@ export async function nextRateCardId(tx: Transaction): Promise<number | undefine
 }
 
 export async function writeRateCard(tx: Transaction, card: RateCard): Promise<void> {
+  await touch(tx)
   const { id, version, line_count, name, is_default, archived_at, created_at, created_by, updated_at, updated_by } =
     card
   await tx.query({
