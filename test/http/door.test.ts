@@ -64,12 +64,13 @@ function startEcho(hasDoor: boolean, ownTake?: TakePlainCall) {
   const door = hasDoor ? createDoor(server, LIMITS) : undefined
   const take: TakePlainCall = ({ head, body }, answer) => {
     plain += 1
-    const { operation, authorization, requestId, contentLength } = head
+    const { operation, reservation, authorization, requestId, contentLength } = head
+    const path = reservation === undefined ? operation : `reservations/${reservation.user_id}/${reservation.id}`
     seen.push({
-      url: `POST /api/sms/sender/quota/${operation}`,
+      url: `${reservation === undefined ? 'POST' : 'GET'} /api/sms/sender/quota/${path}`,
       authorization,
       requestId,
-      length: String(contentLength),
+      length: reservation === undefined ? String(contentLength) : undefined,
     })
     const text = body.toString('latin1')
     if (waiting.push(() => answer(200, '', text)) === 1) setImmediate(answerAll)
@@ -158,7 +159,8 @@ afterAll(() => agent.destroy())
 
 interface Call {
   operation: string
-  body: unknown
+  /** Left out: it is read. */
+  body?: unknown
   token?: keyof Awaited<ReturnType<typeof tokensOf>>
   headers?: Record<string, string>
 }
@@ -198,14 +200,13 @@ async function answerTo(
   tokens: Awaited<ReturnType<typeof tokensOf>>,
   { operation, body, token = 'sender', headers = {} }: Call,
 ) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const sent = request(`${url}/api/sms/sender/quota/${operation}`, {
-    method: 'POST',
+    method: text === undefined ? 'GET' : 'POST',
     agent,
     headers: {
       authorization: `Bearer ${tokens[token]}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
+      ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
       ...headers,
     },
   })
@@ -230,8 +231,18 @@ const CALLS: readonly Call[] = [
   { operation: 'commit', body: { user_id: 7, id: 'a', total_units: 1 } },
   { operation: 'commit', body: { user_id: 7, id: 'a', total_units: 9 } },
   { operation: 'release', body: { user_id: 7, id: 'a' } },
-  { operation: 'refund', body: { user_id: 7, id: 'a', total_units: 1 } },
+  { operation: 'refund', body: { user_id: 7, id: 'a', total_units: 1 }, headers: { 'x-request-id': 'refunded' } },
   { operation: 'refund', body: { user_id: 7, id: 'none' } },
+  { operation: 'reservations/7/a' },
+  { operation: 'reservations/7/a', headers: { 'content-type': 'application/json', 'x-request-id': 'mine' } },
+  { operation: 'reservations/7/none' },
+  { operation: 'reservations/7/a', token: 'bounded' },
+  { operation: 'reservations/7/a', token: 'admin' },
+  { operation: 'reservations/7/a', token: 'forged' },
+  { operation: 'reservations/9007199254740993/a' },
+  { operation: 'reservations/07/a' },
+  { operation: 'reservations/7/.' },
+  { operation: 'reservations/7/a?x=1' },
   { operation: 'feedback', body: { user_id: 7, id: 'a' } },
   { operation: 'consume', body: { user_id: 8, id: 'ü', message: MESSAGE } },
   { operation: 'consume', body: { user_id: 8, id: 'f', units: 99, force: true } },

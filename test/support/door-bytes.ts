@@ -12,6 +12,9 @@ const PATH = '/api/sms/sender/quota'
 const OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback']
 
 const plainLine = fc.constantFrom(...OPERATIONS).map(name => `POST ${PATH}/${name} HTTP/1.1`)
+const findLine = fc
+  .constantFrom('7/a', '0/m:1.2_3-4', '9007199254740991/a')
+  .map(of => `GET ${PATH}/reservations/${of} HTTP/1.1`)
 const oddLine = fc.constantFrom(
   `POST ${PATH}/reserve?x=1 HTTP/1.1`,
   `POST ${PATH}/reserve# HTTP/1.1`,
@@ -24,7 +27,14 @@ const oddLine = fc.constantFrom(
   `POST ${PATH}/batch HTTP/1.1`,
   `POST ${PATH}/reserve/ HTTP/1.1`,
   `PUT ${PATH}/reserve HTTP/1.1`,
-  `GET ${PATH}/reservations/7/a HTTP/1.1`,
+  `GET ${PATH}/reservations/7 HTTP/1.1`,
+  `GET ${PATH}/reservations/07/a HTTP/1.1`,
+  `GET ${PATH}/reservations/9007199254740993/a HTTP/1.1`,
+  `GET ${PATH}/reservations/7/.a HTTP/1.1`,
+  `GET ${PATH}/reservations/7/a?b HTTP/1.1`,
+  `GET ${PATH}/reservations/7/a/ HTTP/1.1`,
+  `HEAD ${PATH}/reservations/7/a HTTP/1.1`,
+  `GET ${PATH}/reservations/7/a HTTP/1.0`,
   `POST ${PATH}/reserve HTTP/2.0`,
   `POST ${PATH}/reserve`,
   'GET /livez HTTP/1.1',
@@ -65,8 +75,14 @@ const PLAIN: Request = {
 
 const request: fc.Arbitrary<Request> = fc
   .record({
-    line: fc.oneof({ weight: 9, arbitrary: plainLine }, { weight: 1, arbitrary: oddLine }),
+    line: fc.oneof(
+      { weight: 7, arbitrary: plainLine },
+      { weight: 2, arbitrary: findLine },
+      { weight: 1, arbitrary: oddLine },
+    ),
     body,
+    /** A read mostly has none. */
+    hasBody: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     odd: fc.oneof(
       { weight: 1, arbitrary: fc.constant<string[]>([]) },
       { weight: 1, arbitrary: fc.array(oddHeader, { maxLength: 2 }) },
@@ -78,11 +94,12 @@ const request: fc.Arbitrary<Request> = fc
     replaces: fc.boolean(),
     isLower: fc.boolean(),
   })
-  .map(({ line, body, odd, left, replaces, isLower }) => {
-    const given = ['Host: test', 'Authorization: Bearer a', 'Content-Type: application/json']
-    const length = `Content-Length: ${Buffer.byteLength(body)}`
+  .map(({ line, body: given, hasBody, odd, left, replaces, isLower }) => {
+    const body = hasBody || !/^(?:GET|HEAD)/.test(line) ? given : ''
+    const named = ['Host: test', 'Authorization: Bearer a']
+    const ofBody = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
     const nameOf = (header: string) => (header.split(':')[0] ?? '').trim().toLowerCase()
-    const usual = [...given, length].filter(
+    const usual = [...named, ...ofBody].filter(
       header => nameOf(header) !== left && !(replaces && odd.some(other => nameOf(other) === nameOf(header))),
     )
     return { line, headers: [...usual.map(header => (isLower ? header.toLowerCase() : header)), ...odd], body }

@@ -1,9 +1,11 @@
 /** The heads of requests that the door takes. All others are Node.js's to judge. */
 
 export interface PlainHead {
-  /** What follows the prefix of the senders' operations in the path. */
+  /** What follows the prefix of the senders' operations in the path; `find`: a reservation is read. */
   readonly operation: string
-  /** Of the body, in bytes. */
+  /** Only of `find`. */
+  readonly reservation: { readonly user_id: number; readonly id: string } | undefined
+  /** Of the body, in bytes; `find` has none. */
   readonly contentLength: number
   readonly authorization: string
   /** What the client sends as its request id, valid or not. */
@@ -15,6 +17,8 @@ export interface PlainHead {
 export const MAX_PLAIN_BODY_BYTES = 64 * 1024
 
 const REQUEST_LINE = /^POST \/api\/sms\/sender\/quota\/([a-z]+) HTTP\/1\.1$/
+const FIND_LINE =
+  /^GET \/api\/sms\/sender\/quota\/reservations\/(0|[1-9]\d{0,15})\/([A-Za-z0-9][A-Za-z0-9._:-]{0,127}) HTTP\/1\.1$/
 
 /** A name and a value of visible ASCII, blanks around it left out. Node.js accepts more. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)[ \t]*$/
@@ -34,7 +38,8 @@ const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
  */
 export function readPlainHead(text: string): PlainHead | undefined {
   const [requestLine = '', ...lines] = text.split('\r\n')
-  const operation = REQUEST_LINE.exec(requestLine)?.[1]
+  const reservation = reservationIn(requestLine)
+  const operation = reservation === undefined ? REQUEST_LINE.exec(requestLine)?.[1] : 'find'
   if (operation === undefined) return undefined
   const fields = new Map<string, string>()
   for (const line of lines) {
@@ -44,21 +49,32 @@ export function readPlainHead(text: string): PlainHead | undefined {
     fields.set(key, value)
   }
   const authorization = fields.get('authorization')
-  const length = fields.get('content-length') ?? ''
-  const contentLength = /^[1-9]\d{0,4}$/.test(length) ? Number(length) : Number.NaN
+  const contentLength = reservation === undefined ? bodyLengthIn(fields) : fields.has('content-length') ? Number.NaN : 0
   const connection = fields.get('connection')
   const isPlain =
     authorization !== undefined &&
     fields.has('host') &&
     contentLength <= MAX_PLAIN_BODY_BYTES &&
-    JSON_TYPE.test(fields.get('content-type') ?? '') &&
     (connection === undefined || connection.toLowerCase() === 'keep-alive')
   if (!isPlain) return undefined
   return {
     operation,
+    reservation,
     contentLength,
     authorization,
     requestId: fields.get('x-request-id'),
     forwardedFor: fields.get('x-forwarded-for'),
   }
+}
+
+function reservationIn(requestLine: string): PlainHead['reservation'] {
+  const [, user = '', id = ''] = FIND_LINE.exec(requestLine) ?? []
+  return user === '' || !Number.isSafeInteger(Number(user)) ? undefined : { user_id: Number(user), id }
+}
+
+/** The length of a body of JSON; NaN: it is not plain. */
+function bodyLengthIn(fields: ReadonlyMap<string, string>): number {
+  const length = fields.get('content-length') ?? ''
+  const isPlain = /^[1-9]\d{0,4}$/.test(length) && JSON_TYPE.test(fields.get('content-type') ?? '')
+  return isPlain ? Number(length) : Number.NaN
 }

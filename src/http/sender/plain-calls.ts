@@ -6,7 +6,7 @@ import type { Principal } from '../auth/claims.ts'
 import type { VerificationLimit } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import type { Answer, TakePlainCall } from '../door/connection.ts'
-import { MAX_PLAIN_BODY_BYTES } from '../door/head.ts'
+import { MAX_PLAIN_BODY_BYTES, type PlainHead } from '../door/head.ts'
 import type { AddressOf } from '../platform/client-address.ts'
 import { type ErrorAnswers, problemHeaders } from '../platform/error-answers.ts'
 import { isRequestId, PLAIN_HEADERS, STRICT_TLS } from '../platform/headers.ts'
@@ -18,6 +18,8 @@ import { refusalOf } from './admission.ts'
 import { type Answering, createSenderCalls, type SenderCalls } from './calls.ts'
 import { requestCheck } from './requests.ts'
 
+const ROUTES = '/api/sms/sender/quota'
+
 interface PlainCallParts extends ServerParts {
   readonly verifications: VerificationLimit
   readonly errors: ErrorAnswers
@@ -25,9 +27,10 @@ interface PlainCallParts extends ServerParts {
 }
 
 interface Operation {
-  readonly op: SenderOp
+  readonly method: string
   readonly route: string
-  readonly check: Check
+  /** Does what a validated body asks for, or reads the reservation that the path names. @throws what it is refused with */
+  run(call: Call, head: PlainHead, body: Buffer): void
 }
 
 /** What the calls have in common. */
@@ -39,7 +42,7 @@ interface Common extends Pick<PlainCallParts, 'errors' | 'reportAnswer'> {
   readonly namedRules: object
 }
 
-/** The senders' operations behind the door: they do what their routes do, in the same order. */
+/** The senders' operations and reads behind the door: they do what their routes do, in the same order. */
 export function createPlainCalls(parts: PlainCallParts): TakePlainCall {
   const { authenticator, verifications, listener, settings } = parts
   const tls = listener.certificate === undefined ? {} : STRICT_TLS
@@ -51,31 +54,46 @@ export function createPlainCalls(parts: PlainCallParts): TakePlainCall {
     tls,
     namedRules,
   }
+  const { calls } = common
   const operations = new Map<string, Operation>(
     SENDER_OPS.map(op => {
       const check = requestCheck(op, () => settings.segments)
-      return [op, { op, route: `/api/sms/sender/quota/${op}`, check }]
+      return [op, { method: 'POST', route: `${ROUTES}/${op}`, run: (call, _, body) => operate(op, check, call, body) }]
     }),
   )
+  const find: Operation = {
+    method: 'GET',
+    route: `${ROUTES}/reservations/:user_id/:id`,
+    run(call, { reservation }) {
+      if (reservation === undefined) throw new TypeError('a path names no reservation')
+      const { principal, requestId } = call
+      const command = { op: 'find', ...reservation, origin: { principal: principal.subject, requestId } } as const
+      calls.perform({ command, measure: null, userRef: null }, principal, call)
+    },
+  }
 
-  function perform(call: Call, body: Buffer): void {
+  function operate(op: SenderOp, check: Check, call: Call, body: Buffer): void {
+    const read = parseJsonBytes(body)
+    if ('refusal' in read) throw read.refusal
+    const issues = check(read.value)
+    if (issues !== null) throw invalidRequest(issues)
+    calls.operate(op, read.value as SenderRequest, call, call)
+  }
+
+  function perform(call: Call, head: PlainHead, body: Buffer): void {
     try {
       const refusal = refusalOf(parts, call.principal)
       if (refusal !== undefined) throw refusal
       call.isAdmitted = true
       authenticator.require(call.principal, 'send')
-      const read = parseJsonBytes(body)
-      if ('refusal' in read) throw read.refusal
-      const issues = call.operation.check(read.value)
-      if (issues !== null) throw invalidRequest(issues)
-      common.calls.operate(call.operation.op, read.value as SenderRequest, call, call)
+      call.operation.run(call, head, body)
     } catch (error) {
       call.send(error)
     }
   }
 
   return ({ head, body, socket }, answer) => {
-    const operation = operations.get(head.operation)
+    const operation = head.reservation === undefined ? operations.get(head.operation) : find
     if (operation === undefined) return false
     const raw = { socket, headers: { 'x-forwarded-for': head.forwardedFor } }
     let principal: Principal | Promise<unknown>
@@ -90,7 +108,7 @@ export function createPlainCalls(parts: PlainCallParts): TakePlainCall {
         throw error
       })
     const requestId = isRequestId(head.requestId) ? head.requestId : randomUUID()
-    perform(new Call({ operation, raw, principal, requestId }, common, answer), body)
+    perform(new Call({ operation, raw, principal, requestId }, common, answer), head, body)
     return true
   }
 }
@@ -149,7 +167,8 @@ class Call implements Answering, Started {
 
   private described() {
     const { requestId: id, raw, principal, operation } = this
-    return { id, method: 'POST', route: operation.route, isForMachines: true, raw, principal, traceparent: undefined }
+    const { method, route } = operation
+    return { id, method, route, isForMachines: true, raw, principal, traceparent: undefined }
   }
 
   private report(status: number, problem: Problem | null): void {
