@@ -74,6 +74,12 @@ describe('a card', () => {
     await call('PUT', `/api/sms/admin/users/${user_id}/profile`, { body: { rate_card_id: second } })
     expect(await codeOf(second)).toBe('rate_card_in_use')
     await call('PUT', `/api/sms/admin/users/${user_id}/profile`, { body: { rate_card_id: null } })
+    // A plan that is archived counts as long as a user has it.
+    await call('PUT', `/api/sms/admin/plans/${plan.id}`, { body: { rate_card_id: second } })
+    await call('PUT', `/api/sms/admin/users/${user_id}/plan`, { body: { plan_id: plan.id } })
+    await call('DELETE', `/api/sms/admin/plans/${plan.id}`)
+    expect(await codeOf(second)).toBe('rate_card_in_use')
+    await call('DELETE', `/api/sms/admin/users/${user_id}/plan`)
     expect(await codeOf(second)).toBeUndefined()
     // One default at a time.
     const third = await makeCard({ is_default: true })

@@ -50,14 +50,23 @@ export interface CardUsers {
   users: number
 }
 
+/** Of plans those that someone has or can get. One table at a time: on a cluster, they lie on different nodes. */
 export async function usersOfCard(db: Queryable, id: number): Promise<CardUsers> {
-  const [found] = await db.query<CardUsers>({
-    text: sql`select (select count(*) from plan p where p.shard = ${SHARD} and p.rate_card_id = $1
-             and (p.archived_at is null or exists (select from account a where a.plan_id = p.id))) as plans,
-           (select count(*) from user_profile where rate_card_id = $1) as users`,
+  const plans = await db.query<{ id: number; archived_at: EpochMs | null }>({
+    text: sql`select id, archived_at from plan where shard = ${SHARD} and rate_card_id = $1`,
     values: [id],
   })
-  return found ?? { plans: 0, users: 0 }
+  const archived = plans.filter(({ archived_at }) => archived_at !== null)
+  let count = plans.length - archived.length
+  for (const plan of archived) {
+    const text = sql`select from account where plan_id = $1 limit 1`
+    count += (await db.query({ text, values: [plan.id] })).length
+  }
+  const [profiles] = await db.query<{ users: number }>({
+    text: sql`select count(*) as users from user_profile where rate_card_id = $1`,
+    values: [id],
+  })
+  return { plans: count, users: profiles?.users ?? 0 }
 }
 
 /* ── Changes ────────────────────────────────────────────────────────────────────────────────────────────────────── */
